@@ -4,11 +4,11 @@
  * counts as missing, numbers are cut to sane ranges, ids outside their arrays are dropped, arrays are read up to a
  * bound (objects and loops come heaviest first, so what is left out weighs little). Limits: lines for each element are
  * worked out again from offsets and strides where the file has no advice, and only for loops that go from element to
- * element; how many lines an element takes is a pure function of the gain model (lwp_gain_lines), the only thing that
- * reading analysis.json takes from the analysis itself. */
+ * element; how many lines an element takes is a pure function (lwp_placement_lines), the only thing that reading analysis.json takes
+ * from the analysis itself. */
 #include "analysis/diff/diff_parts.h"
 
-#include "analysis/advice/gain/gain.h"
+#include "analysis/advice/placement/lines.h"
 #include "analysis/review/names.h"
 #include "analysis/tables/engines.h"
 
@@ -181,7 +181,7 @@ static void result_fields(const struct result_reader *reader, const json_t *obje
 
 static void result_lines(struct result_reader *reader, const struct lwp_diff_structure *structure, const json_t *row, double *lines)
 {
-    struct lwp_gain_placement placement = {.groups = 1};
+    struct lwp_placement placement = {.groups = 1};
     uint64_t element = structure->element_bytes, line = reader->result->line_bytes;
     size_t count = structure->field_count, i;
     const json_t *used = json_object_get(row, "offsets"), *offset;
@@ -205,11 +205,11 @@ static void result_lines(struct result_reader *reader, const struct lwp_diff_str
         uses[0] = true;
     }
     placement.field_count = count;
-    placement.of[0].spacing = structure->single ? lwp_gain_chunk(element) : element;
-    placement.of[0].alignment = structure->single ? LWP_GAIN_MALLOC : 0;
-    placement.of[0].start = !structure->single && strcmp(structure->kind, "heap") == 0 ? LWP_GAIN_MALLOC : 0;
+    placement.of[0].spacing = structure->single ? lwp_placement_chunk(element) : element;
+    placement.of[0].alignment = structure->single ? LWP_PLACEMENT_MALLOC : 0;
+    placement.of[0].start = !structure->single && strcmp(structure->kind, "heap") == 0 ? LWP_PLACEMENT_MALLOC : 0;
     for (int random = 0; random < 2; random++)
-        lines[random] = lwp_gain_lines(&placement, uses, line, random);
+        lines[random] = lwp_placement_lines(&placement, uses, line, random);
 }
 
 static void result_uses(struct result_reader *reader, const json_t *object, struct lwp_diff_structure *structure)

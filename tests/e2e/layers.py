@@ -27,6 +27,7 @@ analysis/profile
 analysis/addresses analysis/ranks
 analysis/load
 analysis/elements
+analysis/advice/placement
 analysis/advice/gain
 analysis/advice/layout analysis/advice/redundancy analysis/advice/threads analysis/advice/locality
 analysis/findings

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analysis/advice/gain/found.h"
+#include "analysis/advice/placement/found.h"
 #include "analysis/advice/gain/displaced.h"
 #include "analysis/advice/gain/gain.h"
 #include "analysis/advice/gain/guesses.h"
@@ -40,14 +40,14 @@ static void near(double value, double wanted)
 /* Fields of 8 bytes at the offsets, all used, elements `spacing` apart, the first on a multiple of `alignment`. */
 static double lines_of(const uint64_t *offsets, size_t count, uint64_t spacing, uint64_t alignment, bool random)
 {
-    struct lwp_gain_placement placement = {.field_count = count, .groups = 1, .of = {{.spacing = spacing, .alignment = alignment}}};
+    struct lwp_placement placement = {.field_count = count, .groups = 1, .of = {{.spacing = spacing, .alignment = alignment}}};
     bool uses[16];
     for (size_t i = 0; i < count; i++) {
         placement.offsets[i] = offsets[i];
         placement.bytes[i] = 8;
         uses[i] = true;
     }
-    return lwp_gain_lines(&placement, uses, 64, random);
+    return lwp_placement_lines(&placement, uses, 64, random);
 }
 
 static void test_lines_sequential(void **state)
@@ -84,46 +84,46 @@ static void test_lines_random(void **state)
 static void test_groups(void **state)
 {
     (void)state;
-    const struct lwp_gain_placement placement = {.field_count = 4,
-                                                 .offsets = {0, 0, 8, 0},
-                                                 .bytes = {8, 8, 8, 40},
-                                                 .group = {0, 1, 1, 2},
-                                                 .groups = 3,
-                                                 .of = {{.spacing = 8}, {.spacing = 16}, {.spacing = 40}}};
-    near(lwp_gain_lines(&placement, (bool[]){true, false, false, false}, 64, false), 1 / 8.0);
-    near(lwp_gain_lines(&placement, (bool[]){true, true, false, false}, 64, false), 1 / 8.0 + 2 / 8.0);
-    near(lwp_gain_lines(&placement, (bool[]){false, true, true, false}, 64, false), 2 / 8.0);
-    near(lwp_gain_lines(&placement, (bool[]){true, true, true, false}, 64, true), 2);
-    near(lwp_gain_lines(&placement, (bool[]){false, false, false, false}, 64, false), 0);
-    near(lwp_gain_lines(&placement, (bool[]){false, false, false, true}, 64, false), 40 / 64.0);
+    const struct lwp_placement placement = {.field_count = 4,
+                                            .offsets = {0, 0, 8, 0},
+                                            .bytes = {8, 8, 8, 40},
+                                            .group = {0, 1, 1, 2},
+                                            .groups = 3,
+                                            .of = {{.spacing = 8}, {.spacing = 16}, {.spacing = 40}}};
+    near(lwp_placement_lines(&placement, (bool[]){true, false, false, false}, 64, false), 1 / 8.0);
+    near(lwp_placement_lines(&placement, (bool[]){true, true, false, false}, 64, false), 1 / 8.0 + 2 / 8.0);
+    near(lwp_placement_lines(&placement, (bool[]){false, true, true, false}, 64, false), 2 / 8.0);
+    near(lwp_placement_lines(&placement, (bool[]){true, true, true, false}, 64, true), 2);
+    near(lwp_placement_lines(&placement, (bool[]){false, false, false, false}, 64, false), 0);
+    near(lwp_placement_lines(&placement, (bool[]){false, false, false, true}, 64, false), 40 / 64.0);
 }
 
 static void test_chunk(void **state)
 {
     (void)state;
-    assert_int_equal(lwp_gain_chunk(1), 32);
-    assert_int_equal(lwp_gain_chunk(24), 32);
-    assert_int_equal(lwp_gain_chunk(25), 48);
-    assert_int_equal(lwp_gain_chunk(120), 128);
-    assert_int_equal(lwp_gain_chunk(121), 144);
+    assert_int_equal(lwp_placement_chunk(1), 32);
+    assert_int_equal(lwp_placement_chunk(24), 32);
+    assert_int_equal(lwp_placement_chunk(25), 48);
+    assert_int_equal(lwp_placement_chunk(120), 128);
+    assert_int_equal(lwp_placement_chunk(121), 144);
 }
 
 static const struct lwp_caches machine = {.line_bytes = 64, .l1_bytes = 48 * KIB, .l2_bytes = MIB, .l3_bytes = 32 * MIB};
 
 /* `used` of `size` bytes of each element, in an array of `bytes`. */
-static struct lwp_gain_need need(double used, double size, double bytes)
+static struct lwp_placement_need need(double used, double size, double bytes)
 {
     double elements = bytes / size;
-    return (struct lwp_gain_need){.lines = fmin(size / 64, fmax(1, used / 64)),
-                                  .random = fmax(1, used / 64),
-                                  .busy = elements * fmin(size, fmax(64, used)),
-                                  .spread = bytes,
-                                  .spacing = size};
+    return (struct lwp_placement_need){.lines = fmin(size / 64, fmax(1, used / 64)),
+                                       .random = fmax(1, used / 64),
+                                       .busy = elements * fmin(size, fmax(64, used)),
+                                       .spread = bytes,
+                                       .spacing = size};
 }
 
 static struct lwp_gain_range saved(enum lwp_gain_pattern pattern, bool dependent, double used, double size, double bytes)
 {
-    struct lwp_gain_need before = need(used, size, bytes), after = need(used, used, bytes / size * used);
+    struct lwp_placement_need before = need(used, size, bytes), after = need(used, used, bytes / size * used);
     return lwp_gain_saved(&machine, (struct lwp_gain_access){pattern, dependent, 4}, &before, &after);
 }
 
@@ -156,8 +156,8 @@ static void test_model(void **state)
     /* What fits a cache afterwards gains more than what does not. */
     assert_true(saved(LWP_GAIN_RANDOM, false, 8, 64, 64.0 * MIB).low > 2 * saved(LWP_GAIN_RANDOM, false, 8, 64, 1024.0 * MIB).low);
     /* Seven arrays made one: the optimist pays for one page a visit instead of seven, where the TLB does not reach. */
-    struct lwp_gain_need apart = {.lines = 1, .random = 7, .busy = 1024.0 * MIB, .spread = 1024.0 * MIB, .places = 7};
-    struct lwp_gain_need one = {.lines = 1, .random = 2, .busy = 1024.0 * MIB, .spread = 1024.0 * MIB, .places = 1};
+    struct lwp_placement_need apart = {.lines = 1, .random = 7, .busy = 1024.0 * MIB, .spread = 1024.0 * MIB, .places = 7};
+    struct lwp_placement_need one = {.lines = 1, .random = 2, .busy = 1024.0 * MIB, .spread = 1024.0 * MIB, .places = 1};
     struct lwp_gain_access random = {LWP_GAIN_RANDOM, false, 4};
     near(lwp_gain_saved(&machine, random, &apart, &one).high, 1 - 1 / 7.0);
     apart.busy = apart.spread = one.busy = one.spread = 4 * MIB;
@@ -457,9 +457,9 @@ static void test_tree_links(void **state)
     (void)state;
     static const uint64_t offsets[] = {0, 4, 8, 16, 24, 40}, bytes[] = {4, 4, 8, 8, 16, 8};
     uint64_t link = 0;
-    assert_true(lwp_gain_tree_links(offsets, bytes, (const bool[]){true, false, true, true, false, false}, 6, &link) && link == 8);
-    assert_true(lwp_gain_tree_links(offsets, bytes, (const bool[]){true, false, false, false, true, true}, 6, &link) && link == 24);
-    assert_false(lwp_gain_tree_links(offsets, bytes, (const bool[]){true, true, true, false, false, true}, 6, &link));
+    assert_true(lwp_layout_tree_links(offsets, bytes, (const bool[]){true, false, true, true, false, false}, 6, &link) && link == 8);
+    assert_true(lwp_layout_tree_links(offsets, bytes, (const bool[]){true, false, false, false, true, true}, 6, &link) && link == 24);
+    assert_false(lwp_layout_tree_links(offsets, bytes, (const bool[]){true, true, true, false, false, true}, 6, &link));
 }
 
 /* Samples of slots at the head of each page, 8192 bytes on for 141 of them, seem to say that a visit takes 0.08 ns. */
@@ -953,10 +953,10 @@ static void test_place_of_blocks(void **state)
     struct lwp_object objects[] = {{.kind = LWP_OBJECT_HEAP}};
     const struct lwp_profile profile = {.objects = objects, .object_count = 1};
     const struct lwp_layout layout = {.objects = &object, .object_count = 1, .single = true, .element_bytes = 24, .spacing = 24};
-    struct lwp_gain_placement placement;
-    lwp_gain_place(&profile, &layout, &placement);
+    struct lwp_placement placement;
+    lwp_placement_today(&profile, &layout, &placement);
     assert_int_equal(placement.of[0].spacing, 32);
-    assert_int_equal(placement.of[0].start, LWP_GAIN_MALLOC);
+    assert_int_equal(placement.of[0].start, LWP_PLACEMENT_MALLOC);
 }
 
 /* A loop takes nine tenths of a program that gets a third of the time on a processor. */
@@ -1009,7 +1009,7 @@ static void test_untouched(void **state)
     struct lwp_layout_loop loops[2] = {{.region = 1, .weight = {.weight = 60}}, {.region = 0, .weight = {.weight = 40}}};
     struct lwp_layout layout = {
         .objects = &object, .object_count = 1, .loops = loops, .loop_count = 2, .fields = fields, .field_count = 2, .spacing = 128};
-    struct lwp_gain_placement after = {
+    struct lwp_placement after = {
         .field_count = 2, .bytes = {16, 112}, .group = {0, 1}, .groups = 2, .of = {{.spacing = 16}, {.spacing = 112}}};
     struct lwp_profile profile = {.streams = streams, .stream_count = 2, .object_streams = &streams_of};
     struct lwp_traversal_thread thread = {0};
@@ -1290,7 +1290,7 @@ static void test_order_of_code(void **state)
                                          .visits = 1,
                                          .leader = LWP_NONE,
                                          .access = {LWP_GAIN_SEQUENTIAL, true, 7}};
-    struct lwp_gain_placement placement = {.field_count = FIELDS, .groups = 1, .of = {{.spacing = 128}}};
+    struct lwp_placement placement = {.field_count = FIELDS, .groups = 1, .of = {{.spacing = 128}}};
     struct lwp_pattern pattern;
     for (size_t f = 0; f < FIELDS; f++) {
         placement.offsets[f] = 32 * f;
@@ -1344,7 +1344,7 @@ static void test_halves_jump(void **state)
                                       .loops = &loop,
                                       .loop_count = 1,
                                       .weight = profile.total};
-    const struct lwp_gain_placement after = {
+    const struct lwp_placement after = {
         .field_count = 2, .groups = 2, .bytes = {8, BYTES - 8}, .group = {0, 1}, .of = {{.spacing = 8}, {.spacing = BYTES - 8}}};
     assert_int_equal(shape.search, LWP_LOOP_SEARCH_BISECTION);
     lwp_gain_between(&profile, &layout, &after, &gain);

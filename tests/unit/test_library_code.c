@@ -1,6 +1,6 @@
 /* What libraries and lwp itself do in the program is not taken for the program's own: the same code and data, in files of different names.
  */
-#include "analysis/advice/gain/found.h"
+#include "analysis/advice/placement/found.h"
 #include "analysis/findings/reasons.h"
 #include "analysis/profile/objects.h"
 #include "analysis/profile/profile.h"
@@ -34,7 +34,7 @@ static bool descends_in(const char *path)
     const struct lwp_layout layout = {
         .objects = &object, .object_count = 1, .element_bytes = 40, .spacing = 40, .single = true, .fields = fields, .field_count = 3};
     const struct lwp_layout_loop loop = {.region = 0, .uses = {true, true, true}, .used = 3};
-    const bool descends = lwp_gain_descends(&profile, &layout, &loop);
+    const bool descends = lwp_layout_descends(&profile, &layout, &loop);
     lwp_profile_fini(&profile);
     return descends;
 }

@@ -1,6 +1,6 @@
 /* Parts of split structures: where fields come to lie, other orders, declarations in other languages, and threads that
  * own elements in turn. */
-#include "analysis/advice/gain/spread.h"
+#include "analysis/advice/placement/spread.h"
 #include "analysis/advice/layout/split_internal.h"
 #include "analysis/elements/elements.h"
 #include "analysis/profile/objects.h"
@@ -198,7 +198,7 @@ static void an_order_moves_no_blocks_together(void **state)
     }
     lwp_streams_link(&profile);
     double error;
-    assert_true(lwp_gain_spread(&profile, &object, 1, &error) > 64);
+    assert_true(lwp_placement_spread(&profile, &object, 1, &error) > 64);
     lwp_split_advise(&profile, &splits);
     for (size_t i = 0; i < splits.count; i++)
         assert_int_not_equal(splits.splits[i].kind, LWP_SPLIT_REORDER);

@@ -1,5 +1,5 @@
 /* How far apart blocks lie, against places that were made up: evenly, in two arenas, too few. */
-#include "analysis/advice/gain/spread.h"
+#include "analysis/advice/placement/spread.h"
 
 #include "base/arena.h"
 
@@ -28,7 +28,7 @@ static double spread_of(size_t samples, uint64_t apart, uint64_t gap)
         const struct lwp_traversal_access accesses[2] = {{.address = start + 8, .offset = 8}, {.address = start + apart}};
         lwp_moves_sample(&profile.moves, &profile, accesses, 2);
     }
-    double error, spread = lwp_gain_spread(&profile, &which, 1, &error);
+    double error, spread = lwp_placement_spread(&profile, &which, 1, &error);
     assert_true(fabs(error - spread / (0.693 * sqrt((double)samples))) <= 0.02 * spread);
     lwp_moves_fini(&profile.moves);
     return spread;

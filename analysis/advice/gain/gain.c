@@ -1,8 +1,7 @@
 /* Cache-line traffic before and after a new layout, and the speed-up that makes plausible.
  *
- * In: a layout, the fields each loop uses and its access pattern. Sequentially a loop shares lines between neighbouring elements;
- * randomly it pays for every line its fields lie on. Pairs of accesses in one sample show which of the two it does. Single blocks
- * (tree nodes) lie malloc's chunk spacing apart today, and side by side in the blocks that the advice asks for.
+ * In: a layout, the fields each loop uses and its access pattern: pairs of accesses in one sample show whether it goes to elements
+ * sequentially or at random.
  *
  * The whole program's time is 1 (Amdahl). What a loop saves of it is measured where its accesses can be run on this machine
  * (measured.c). Else streams and chains pay by the line, w (1 - lines after / lines before) of the time w that they wait for the
@@ -15,9 +14,8 @@
 #include "analysis/advice/gain/jumps.h"
 #include "analysis/advice/gain/measured.h"
 #include "analysis/advice/gain/set_up.h"
-#include "analysis/advice/gain/spread.h"
 #include "analysis/advice/gain/visit.h"
-#include "analysis/elements/element_count.h"
+#include "analysis/advice/placement/lines.h"
 #include "analysis/elements/element_place.h"
 #include "analysis/profile/objects.h"
 #include "analysis/profile/streams.h"
@@ -25,180 +23,10 @@
 #include "analysis/statistics/stride.h"
 
 #include <math.h>
-#include <string.h>
 
-enum { SPREAD_MOST = 1 << 16 }; /* bytes */
-
-static const uint64_t pointer_bytes = 8;
 static const double loop_worth = 0.01; /* of all time: a loop that may save less is not measured */
 static const double loop_waits = 0.1;  /* ... but for one that waits for so much, whatever the model says, and whose data shrinks */
 static const double shrinks_by = 0.75;
-
-uint64_t lwp_gain_chunk(uint64_t bytes)
-{
-    uint64_t chunk = (bytes + 8 + 15) / 16 * 16;
-    return chunk < 32 ? 32 : chunk;
-}
-
-/* Lines that visits have touched. */
-struct gain_seen {
-    uint64_t lines[2 * LWP_FIELDS_MAX];
-    size_t count;
-    uint64_t next; /* all lines below it are known from elements before; 0: none */
-};
-
-static uint64_t gain_touch(struct gain_seen *seen, uint64_t first, uint64_t last)
-{
-    uint64_t fresh = 0;
-    for (uint64_t at = first; at <= last; at++) {
-        bool known = at < seen->next;
-        for (size_t i = 0; i < seen->count && !known; i++)
-            known = seen->lines[i] == at;
-        if (known || seen->count == sizeof seen->lines / sizeof *seen->lines)
-            continue;
-        seen->lines[seen->count++] = at;
-        fresh++;
-    }
-    return fresh;
-}
-
-/* Lines for a visit within one group: the mean over many elements in a row, and over all places of a line the first can be at. */
-static double gain_group_lines(const struct lwp_gain_placement *placement, const bool *uses, size_t g, uint64_t line, bool random)
-{
-    enum { ELEMENTS = 64 }; /* elements of any whole size start at each place of a line they can within so many */
-    const struct lwp_gain_group *group = &placement->of[g];
-    uint64_t step = group->alignment ? group->alignment : line, starts = step < line ? line / step : 1, touched = 0;
-    for (uint64_t s = 0; s < starts; s++) {
-        struct gain_seen seen = {0};
-        for (uint64_t e = 0; e < 2 * ELEMENTS; e++) { /* the first half to get under way */
-            uint64_t base = group->start + s * step + e * group->spacing, highest = 0, fresh = 0;
-            seen.count = 0;
-            if (random)
-                seen.next = 0;
-            for (size_t f = 0; f < placement->field_count; f++) {
-                if (!uses[f] || !placement->bytes[f] || placement->group[f] != (int)g)
-                    continue;
-                uint64_t from = (base + placement->offsets[f]) / line;
-                uint64_t to = (base + placement->offsets[f] + placement->bytes[f] - 1) / line;
-                /* A big array member is hardly ever read whole for one visit: two lines of it count. */
-                if (to > from + 1)
-                    to = from + 1;
-                fresh += gain_touch(&seen, from, to);
-                if (to + 1 > highest)
-                    highest = to + 1;
-            }
-            if (highest > seen.next)
-                seen.next = highest;
-            if (e >= ELEMENTS)
-                touched += fresh;
-        }
-    }
-    return (double)touched / (double)(ELEMENTS * starts);
-}
-
-double lwp_gain_lines(const struct lwp_gain_placement *placement, const bool *uses, uint64_t line, bool random)
-{
-    double total = 0;
-    for (size_t g = 0; g < placement->groups; g++)
-        total += gain_group_lines(placement, uses, g, line, random);
-    return total;
-}
-
-/* What a loop that uses these fields wants of memory. */
-static struct lwp_gain_need gain_need(const struct lwp_gain_placement *placement, const bool *uses, double elements, uint64_t line)
-{
-    struct lwp_gain_need need = {0};
-    for (size_t g = 0; g < placement->groups; g++) {
-        double spacing = (double)placement->of[g].spacing;
-        double lines = gain_group_lines(placement, uses, g, line, false);
-        double random = gain_group_lines(placement, uses, g, line, true);
-        if (lines <= 0 && placement->linked && g == 0) {
-            lines = fmin(1, spacing / (double)line);
-            random = 1;
-        }
-        if (lines <= 0)
-            continue;
-        need.lines += lines;
-        need.random += random;
-        need.busy += elements * fmin(spacing, random * (double)line);
-        need.spread += elements * spacing;
-        need.spacing = fmax(need.spacing, spacing);
-    }
-    return need;
-}
-
-void lwp_gain_place(const struct lwp_profile *profile, const struct lwp_layout *layout, struct lwp_gain_placement *placement)
-{
-    bool heap = profile->objects[layout->objects[0]].kind == LWP_OBJECT_HEAP && !(layout->type && layout->type->aligned);
-    *placement = (struct lwp_gain_placement){.field_count = layout->field_count, .groups = 1};
-    for (size_t f = 0; f < layout->field_count; f++) {
-        placement->offsets[f] = layout->fields[f].offset;
-        placement->bytes[f] = layout->fields[f].bytes;
-    }
-    placement->of[0].spacing = layout->spacing;
-    if (layout->single) {
-        double error, spread = lwp_gain_spread(profile, layout->objects, layout->object_count, &error);
-        uint64_t chunk = lwp_gain_chunk(layout->spacing + layout->around), real = lwp_round_up((uint64_t)spread, LWP_GAIN_MALLOC);
-        /* Only what is surely further apart than chunks that follow each other: else a pool would get credit for chance. */
-        bool further = spread - 2 * error > (double)chunk;
-        if (error > 0) /* nodes at distances that differ lie in all sets of a cache, which those of a round number of bytes would not */
-            real |= LWP_GAIN_MALLOC;
-        placement->of[0].spacing = spread < SPREAD_MOST && further ? real : chunk;
-    }
-    placement->of[0].alignment = layout->single ? LWP_GAIN_MALLOC : 0;
-    placement->of[0].start = heap ? LWP_GAIN_MALLOC : 0;
-}
-
-void lwp_gain_begin_payload(const struct lwp_layout *layout, size_t field, struct lwp_member_packing *packing, bool *began)
-{
-    if (*began || !layout->payload || lwp_layout_is_fixed(layout, &layout->fields[field]))
-        return;
-    lwp_member_packing_add(packing, 0, pointer_bytes);
-    *began = true;
-}
-
-/* A container's nodes go on to come from malloc, one by one, and what lies between them stays there. */
-static struct lwp_gain_group gain_place_node(const struct lwp_layout *layout, const struct lwp_gain_group *today, uint64_t bytes)
-{
-    const uint64_t chunk = lwp_gain_chunk(layout->spacing + layout->around), left = lwp_gain_chunk(bytes + layout->around);
-    struct lwp_gain_group group = *today;
-    group.spacing = left < chunk ? today->spacing - (chunk - left) : today->spacing;
-    return group;
-}
-
-/* Split. The parts of nodes lie in blocks of their own: from malloc one by one, parts that are used and parts that are not would
- * alternate, no closer to each other than the nodes are today. Pointers from the first group to the others count. */
-static void gain_place_split(const struct lwp_profile *profile, const struct lwp_layout *layout, const int *group, size_t groups,
-                             struct lwp_gain_placement *placement)
-{
-    bool cold = false;
-    lwp_gain_place(profile, layout, placement);
-    for (size_t f = 0; f < layout->field_count; f++) {
-        cold |= group[f] < 0;
-        placement->group[f] = group[f] < 0 ? (int)groups : group[f];
-    }
-    placement->groups = groups + cold;
-    placement->linked = layout->single || layout->linked;
-    const struct lwp_gain_group today = placement->of[0];
-    for (size_t g = 0; g < placement->groups; g++) {
-        struct lwp_member_packing packing = {0};
-        bool began = false;
-        for (size_t f = 0; f < layout->field_count; f++) {
-            if (placement->group[f] != (int)g)
-                continue;
-            lwp_gain_begin_payload(layout, f, &packing, &began);
-            placement->offsets[f] = lwp_member_packing_add(&packing, layout->fields[f].bytes, layout->fields[f].alignment);
-        }
-        if (placement->linked && g == 0 && placement->groups > 1)
-            lwp_member_packing_add(&packing, (placement->groups - 1) * pointer_bytes, pointer_bytes);
-        uint64_t size = lwp_member_packing_size(&packing);
-        placement->of[g] = today;
-        placement->of[g].spacing = size + (g ? 0 : lwp_layout_stays(layout));
-        placement->of[g].alignment = 0;
-        if (layout->container && layout->single && !g)
-            placement->of[g] = gain_place_node(layout, &today, size);
-    }
-}
 
 /* The most stalled of the loop's accesses to the data; with `shape`, of those that its own code makes, not a function that it calls: that
  * code shows the pattern. */
@@ -268,12 +96,12 @@ void lwp_gain_sum(struct lwp_gain_saving *sum, const struct lwp_gain_saving *sav
 }
 
 /* Whether the lines that the loop goes to become much fewer. */
-static bool gain_shrinks(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_gain_placement *before,
-                         const struct lwp_gain_placement *after)
+static bool gain_shrinks(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_placement *before,
+                         const struct lwp_placement *after)
 {
     const uint64_t line = lwp_gain_caches(profile->machine).line_bytes;
-    return gain_need(after, visit->uses, visit->elements, line).busy <
-           shrinks_by * gain_need(before, visit->uses, visit->elements, line).busy;
+    return lwp_placement_needs(after, visit->uses, visit->elements, line).busy <
+           shrinks_by * lwp_placement_needs(before, visit->uses, visit->elements, line).busy;
 }
 
 /* Of visits that seem random the part that jumps which are guessed do not explain is sure to be so: two cursors that go on in turns are far
@@ -330,8 +158,8 @@ double lwp_gain_awaited_elsewhere(const struct lwp_profile *profile, const struc
 
 /* As measured where that can be believed. */
 struct lwp_gain_saving lwp_gain_of_loop(struct lwp_profile *profile, const struct lwp_gain_visit *visit, double weight,
-                                        const struct lwp_gain_placement *before, const struct lwp_gain_placement *after,
-                                        struct lwp_gain_range saved, double part)
+                                        const struct lwp_placement *before, const struct lwp_placement *after, struct lwp_gain_range saved,
+                                        double part)
 {
     struct lwp_gain_measured measured;
     struct lwp_gain_range stalled = lwp_gain_stalled(profile, visit->region, weight, &visit->shape);
@@ -415,7 +243,7 @@ static struct lwp_gain_visit gain_visit(struct lwp_profile *profile, const struc
 }
 
 /* Bytes that the layout's other loops go through in the new layout where this one does not. */
-static double gain_beside(const struct lwp_layout *layout, const struct lwp_layout_loop *loop, const struct lwp_gain_placement *after,
+static double gain_beside(const struct lwp_layout *layout, const struct lwp_layout_loop *loop, const struct lwp_placement *after,
                           double elements)
 {
     bool mine[LWP_FIELDS_MAX + 1] = {false}, others[LWP_FIELDS_MAX + 1] = {false};
@@ -432,8 +260,8 @@ static double gain_beside(const struct lwp_layout *layout, const struct lwp_layo
 /* A layout beside today's. */
 struct gain_change {
     const struct lwp_layout *layout;
-    struct lwp_gain_placement today;
-    const struct lwp_gain_placement *after;
+    struct lwp_placement today;
+    const struct lwp_placement *after;
     struct lwp_caches caches;
     struct lwp_share share; /* of the run's cost */
     double elements;
@@ -445,8 +273,8 @@ static void gain_of_loop(struct lwp_profile *profile, const struct gain_change *
 {
     const struct lwp_layout *layout = change->layout;
     const struct lwp_layout_loop *loop = &layout->loops[i];
-    const struct lwp_gain_need before = gain_need(&change->today, loop->uses, change->elements, change->caches.line_bytes);
-    const struct lwp_gain_need need = gain_need(change->after, loop->uses, change->elements, change->caches.line_bytes);
+    const struct lwp_placement_need before = lwp_placement_needs(&change->today, loop->uses, change->elements, change->caches.line_bytes);
+    const struct lwp_placement_need need = lwp_placement_needs(change->after, loop->uses, change->elements, change->caches.line_bytes);
     struct lwp_gain_visit visit = gain_visit(profile, layout, loop, change->elements);
     visit.beside = gain_beside(layout, loop, change->after, change->elements);
     struct lwp_gain_access access = visit.access;
@@ -476,16 +304,8 @@ static void gain_of_loop(struct lwp_profile *profile, const struct gain_change *
     gain->after += part * (scattered ? need.random : need.lines);
 }
 
-double lwp_gain_elements(const struct lwp_profile *profile, const struct lwp_layout *layout)
-{
-    double bytes = 0;
-    for (size_t k = 0; k < layout->object_count; k++)
-        bytes += (double)lwp_element_used(&profile->objects[layout->objects[k]]);
-    return fmax(1, bytes / (double)layout->spacing);
-}
-
 /* False: nothing can be said of it. */
-static bool gain_begin(struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_gain_placement *after,
+static bool gain_begin(struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_placement *after,
                        struct gain_change *change, struct lwp_gain *gain)
 {
     *change = (struct gain_change){
@@ -498,13 +318,13 @@ static bool gain_begin(struct lwp_profile *profile, const struct lwp_layout *lay
     gain->speedup = gain->low = gain->high = 1;
     if (change->share.value <= 0 || !layout->element_bytes || !lwp_gain_known(profile))
         return false;
-    change->elements = lwp_gain_elements(profile, layout);
-    lwp_gain_place(profile, layout, &change->today);
+    change->elements = lwp_layout_elements(profile, layout);
+    lwp_placement_today(profile, layout, &change->today);
     gain->spacing = change->today.of[0].spacing;
     return true;
 }
 
-bool lwp_gain_in_order(struct lwp_profile *profile, const struct lwp_layout *layout, size_t loop, const struct lwp_gain_placement *after,
+bool lwp_gain_in_order(struct lwp_profile *profile, const struct lwp_layout *layout, size_t loop, const struct lwp_placement *after,
                        struct lwp_gain *gain)
 {
     struct gain_change change;
@@ -521,7 +341,7 @@ bool lwp_gain_in_order(struct lwp_profile *profile, const struct lwp_layout *lay
     return gain->run;
 }
 
-void lwp_gain_between(struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_gain_placement *after,
+void lwp_gain_between(struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_placement *after,
                       struct lwp_gain *gain)
 {
     struct gain_change change;
@@ -539,7 +359,7 @@ void lwp_gain_between(struct lwp_profile *profile, const struct lwp_layout *layo
 
 void lwp_gain_estimate(struct lwp_profile *profile, const struct lwp_layout *layout, const int *group, size_t groups, struct lwp_gain *gain)
 {
-    struct lwp_gain_placement after;
-    gain_place_split(profile, layout, group, groups, &after);
+    struct lwp_placement after;
+    lwp_placement_split(profile, layout, group, groups, &after);
     lwp_gain_between(profile, layout, &after, gain);
 }

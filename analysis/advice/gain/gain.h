@@ -3,34 +3,7 @@
 #define LWP_ANALYSIS_ADVICE_GAIN_GAIN_H
 
 #include "analysis/advice/gain/gain_model.h"
-#include "analysis/advice/gain/layout.h"
-
-enum { LWP_GAIN_MALLOC = 16 }; /* what glibc's blocks are aligned to, and where in a page a large one begins */
-
-/* Fields anywhere: the layout as it is, split, reordered, padded, or separate arrays (each a group of one field). */
-struct lwp_gain_placement {
-    size_t field_count, groups;
-    uint64_t offsets[LWP_FIELDS_MAX], bytes[LWP_FIELDS_MAX]; /* of each field, in its group's element */
-    int group[LWP_FIELDS_MAX];                               /* of each field, 0 to groups - 1 */
-    struct lwp_gain_group {
-        uint64_t spacing;   /* from one element to the next */
-        uint64_t alignment; /* the first element lies on a multiple of it; 0: of a whole line */
-        uint64_t start;     /* ... or this many bytes past one */
-    } of[LWP_FIELDS_MAX + 1];
-    bool linked; /* each visit goes through group 0: that is where the pointers to the others are */
-    bool ordered; /* the elements lie in the order in which the loop goes to them */
-};
-
-/* The layout as it is, in one group. */
-void lwp_gain_place(const struct lwp_profile *profile, const struct lwp_layout *layout, struct lwp_gain_placement *placement);
-
-/* The mean count of cache lines of `line` bytes fetched for a visit of one element that touches the fields in `uses`, once the
- * traversal is under way. Sequential visits share lines with the next element, random ones share nothing. Of a field longer than
- * two lines two are counted. */
-double lwp_gain_lines(const struct lwp_gain_placement *placement, const bool *uses, uint64_t line, bool random);
-
-/* From one block of malloc's to the next, for blocks of so many bytes allocated one after the other (glibc). */
-uint64_t lwp_gain_chunk(uint64_t bytes);
+#include "analysis/advice/placement/placement.h"
 
 struct lwp_gain_loop {
     uint32_t region;
@@ -72,8 +45,8 @@ struct lwp_gain_visit;
 /* Of `weight` of its cost, stalled on what is placed. `saved`: the part of the stalls that the model expects to go, `part` the likeliest
  * (of streams and chains 1 - lines after / lines before). */
 struct lwp_gain_saving lwp_gain_of_loop(struct lwp_profile *profile, const struct lwp_gain_visit *visit, double weight,
-                                        const struct lwp_gain_placement *before, const struct lwp_gain_placement *after,
-                                        struct lwp_gain_range saved, double part);
+                                        const struct lwp_placement *before, const struct lwp_placement *after, struct lwp_gain_range saved,
+                                        double part);
 
 /* The loop's stalls on other data that is so little that it stays in the nearest caches: what is awaited there is the place, or the value,
  * which comes from elsewhere. */
@@ -97,45 +70,12 @@ void lwp_gain_estimate(struct lwp_profile *profile, const struct lwp_layout *lay
                        struct lwp_gain *gain);
 
 /* For any new layout of the same elements, with the layout's fields in its order. */
-void lwp_gain_between(struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_gain_placement *after,
+void lwp_gain_between(struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_placement *after,
                       struct lwp_gain *gain);
 
 /* For the same elements in the order in which this loop of the layout goes to them: what it alone saves. False: how it goes to them was
  * not seen, or it could not be run. */
-bool lwp_gain_in_order(struct lwp_profile *profile, const struct lwp_layout *layout, size_t loop, const struct lwp_gain_placement *after,
+bool lwp_gain_in_order(struct lwp_profile *profile, const struct lwp_layout *layout, size_t loop, const struct lwp_placement *after,
                        struct lwp_gain *gain);
-
-/* Elements that the layout's objects hold. */
-double lwp_gain_elements(const struct lwp_profile *profile, const struct lwp_layout *layout);
-
-/* ---- members laid down one after the other, each aligned as it wants, as C compilers do ---- */
-
-struct lwp_member_packing {
-    uint64_t bytes;     /* so far */
-    uint64_t alignment; /* the largest so far; 0: nothing was laid down */
-};
-
-static inline uint64_t lwp_round_up(uint64_t at, uint64_t alignment)
-{
-    return alignment ? (at + alignment - 1) / alignment * alignment : at;
-}
-
-/* Where the member comes to lie. `alignment`: 0 is as good as 1. */
-static inline uint64_t lwp_member_packing_add(struct lwp_member_packing *packing, uint64_t bytes, uint64_t alignment)
-{
-    uint64_t at = lwp_round_up(packing->bytes, alignment);
-    packing->bytes = at + bytes;
-    packing->alignment = alignment > packing->alignment ? alignment : packing->alignment;
-    return at;
-}
-
-/* Before a field of a container's node: what the program keeps there begins where a pointer may lie. *began: it has. */
-void lwp_gain_begin_payload(const struct lwp_layout *layout, size_t field, struct lwp_member_packing *packing, bool *began);
-
-/* From one element to the next in an array. */
-static inline uint64_t lwp_member_packing_size(const struct lwp_member_packing *packing)
-{
-    return lwp_round_up(packing->bytes, packing->alignment);
-}
 
 #endif

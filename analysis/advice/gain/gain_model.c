@@ -70,7 +70,7 @@ static double model_visit(const struct lwp_caches *caches, double bytes, double 
 }
 
 static struct lwp_gain_range model_random(const struct lwp_caches *caches, struct lwp_gain_access access,
-                                          const struct lwp_gain_need *before, const struct lwp_gain_need *after)
+                                          const struct lwp_placement_need *before, const struct lwp_placement_need *after)
 {
     struct lwp_gain_range range = {1, -1};
     double core = access.instructions * (access.dependent ? dependent_core : random_core);
@@ -97,7 +97,7 @@ static struct lwp_gain_range model_random(const struct lwp_caches *caches, struc
 }
 
 static struct lwp_gain_range model_sequential(const struct lwp_caches *caches, struct lwp_gain_access access,
-                                              const struct lwp_gain_need *before, const struct lwp_gain_need *after)
+                                              const struct lwp_placement_need *before, const struct lwp_placement_need *after)
 {
     double line = (double)caches->line_bytes, l3 = (double)caches->l3_bytes;
     double level = model_stream(caches, before->spread, l3 / 4), x = before->lines * level;
@@ -112,8 +112,8 @@ static struct lwp_gain_range model_sequential(const struct lwp_caches *caches, s
     return range;
 }
 
-struct lwp_gain_range lwp_gain_saved(const struct lwp_caches *caches, struct lwp_gain_access access, const struct lwp_gain_need *before,
-                                     const struct lwp_gain_need *after)
+struct lwp_gain_range lwp_gain_saved(const struct lwp_caches *caches, struct lwp_gain_access access,
+                                     const struct lwp_placement_need *before, const struct lwp_placement_need *after)
 {
     if (before->lines <= 0 || before->random <= 0 || before->busy <= 0)
         return (struct lwp_gain_range){0, 0};

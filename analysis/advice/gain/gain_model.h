@@ -2,6 +2,7 @@
 #ifndef LWP_ANALYSIS_ADVICE_GAIN_GAIN_MODEL_H
 #define LWP_ANALYSIS_ADVICE_GAIN_GAIN_MODEL_H
 
+#include "analysis/advice/placement/lines.h"
 #include "analysis/profile/profile.h"
 #include "analysis/program/flow/machine_code.h"
 
@@ -17,16 +18,6 @@ static const double lwp_gain_instructions_most = 6;
 
 enum lwp_gain_pattern { LWP_GAIN_SEQUENTIAL, LWP_GAIN_RANDOM, LWP_GAIN_UNKNOWN };
 
-/* What a loop wants of memory for each element it visits, in one layout. */
-struct lwp_gain_need {
-    double lines;   /* fetched for a visit, sequentially (lwp_gain_lines) */
-    double random;  /* ... randomly */
-    double busy;    /* bytes of the lines it touches, each counted once */
-    double spread;  /* bytes from the first to the last of them */
-    double spacing; /* from one element to the next */
-    double places;  /* far from each other that one visit goes to; 0: one */
-};
-
 /* How the loop visits the elements. */
 struct lwp_gain_access {
     enum lwp_gain_pattern pattern;
@@ -38,8 +29,8 @@ struct lwp_gain_access {
 struct lwp_caches lwp_gain_caches(struct lwp_caches caches);
 
 /* The share of the loop's stalls on the data that is saved. Negative: it gets slower. `caches` as lwp_gain_caches returns them. */
-struct lwp_gain_range lwp_gain_saved(const struct lwp_caches *caches, struct lwp_gain_access access, const struct lwp_gain_need *before,
-                                     const struct lwp_gain_need *after);
+struct lwp_gain_range lwp_gain_saved(const struct lwp_caches *caches, struct lwp_gain_access access,
+                                     const struct lwp_placement_need *before, const struct lwp_placement_need *after);
 
 /* The cost in the region that goes with stalls on data which were seen to cost `stalled`. `shape` is of its code, all zero when
  * that is not known. */

@@ -6,7 +6,7 @@
 #include "analysis/advice/gain/loop_pattern.h"
 
 #include "analysis/advice/gain/chain.h"
-#include "analysis/advice/gain/found.h"
+#include "analysis/advice/placement/found.h"
 #include "analysis/measure/pattern.h"
 #include "analysis/profile/streams.h"
 
@@ -18,7 +18,7 @@
 static void loop_access(struct lwp_pattern *pattern, size_t array, uint64_t offset, uint64_t bytes, uint64_t line,
                         struct lwp_memory_operand operand)
 {
-    /* Of a long field two lines, as in lwp_gain_lines(). */
+    /* Of a long field two lines, as in lwp_placement_lines(). */
     for (uint64_t at = 0, lines = 0; at < bytes && lines < 2 && pattern->access_count < LWP_PATTERN_ACCESSES; at += line, lines++)
         pattern->accesses[pattern->access_count++] = (struct lwp_pattern_access){.array = array,
                                                                                  .offset = offset + at,
@@ -47,7 +47,7 @@ static void loop_order(const struct lwp_gain_visit *visit, size_t count, size_t 
 }
 
 /* The accesses to the loop's fields of one group, which lie in the array; returns the end of the last of these fields. */
-static uint64_t fields_of_group(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_gain_placement *placement,
+static uint64_t fields_of_group(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_placement *placement,
                                 size_t group, size_t array, uint64_t line, struct lwp_pattern *pattern)
 {
     uint64_t room = 0;
@@ -68,7 +68,7 @@ static uint64_t fields_of_group(struct lwp_profile *profile, const struct lwp_ga
     return room;
 }
 
-static struct lwp_pattern_array fields_array(const struct lwp_gain_visit *visit, const struct lwp_gain_placement *placement, size_t group,
+static struct lwp_pattern_array fields_array(const struct lwp_gain_visit *visit, const struct lwp_placement *placement, size_t group,
                                              bool first)
 {
     const bool chained = visit->access.dependent, linked = placement->linked && placement->groups > 1;
@@ -87,17 +87,17 @@ static struct lwp_pattern_array fields_array(const struct lwp_gain_visit *visit,
 }
 
 /* Where the addresses of a tree's element are. */
-static bool fields_tree_links(const struct lwp_gain_visit *visit, const struct lwp_gain_placement *placement, uint64_t *link)
+static bool fields_tree_links(const struct lwp_gain_visit *visit, const struct lwp_placement *placement, uint64_t *link)
 {
     bool uses[LWP_FIELDS_MAX];
     for (size_t f = 0; f < placement->field_count; f++)
         uses[f] = visit->uses[f] && placement->group[f] == 0;
-    return lwp_gain_tree_links(placement->offsets, placement->bytes, uses, placement->field_count, link);
+    return lwp_layout_tree_links(placement->offsets, placement->bytes, uses, placement->field_count, link);
 }
 
 /* Addresses: that of the next element where the first field of a pointer's size is, the others behind the fields, which end at
  * room. False: no room for them. */
-static bool fields_links(const struct lwp_gain_visit *visit, const struct lwp_gain_placement *placement, uint64_t room,
+static bool fields_links(const struct lwp_gain_visit *visit, const struct lwp_placement *placement, uint64_t room,
                          struct lwp_pattern *pattern)
 {
     struct lwp_pattern_array *head = &pattern->arrays[0];
@@ -121,7 +121,7 @@ static bool fields_links(const struct lwp_gain_visit *visit, const struct lwp_ga
 }
 
 /* The fields in use, a group an array; false: too many. */
-static bool loop_fields(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_gain_placement *placement,
+static bool loop_fields(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_placement *placement,
                         uint64_t line, struct lwp_pattern *pattern)
 {
     const bool heads = visit->access.dependent || (placement->linked && placement->groups > 1); /* group 0 is gone to in any case */
@@ -254,8 +254,8 @@ static uint64_t loop_jump(const struct lwp_gain_visit *visit, double spacing)
     return (uint64_t)(jump < 0 ? jump + floor(visit->elements) : jump);
 }
 
-bool lwp_gain_pattern(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_gain_placement *placement,
-                      double chain, double spacing, struct lwp_pattern *pattern)
+bool lwp_gain_pattern(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_placement *placement, double chain,
+                      double spacing, struct lwp_pattern *pattern)
 {
     uint64_t line = lwp_gain_caches(profile->machine).line_bytes;
     memset(pattern, 0, sizeof *pattern); /* padding too: patterns are compared as bytes */

@@ -8,8 +8,8 @@
 
 /* The loop's accesses in a layout. `chain`: cycles that a visit waits for the one before; `spacing`: of today's elements. False: they
  * cannot be run. */
-bool lwp_gain_pattern(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_gain_placement *placement,
-                      double chain, double spacing, struct lwp_pattern *pattern);
+bool lwp_gain_pattern(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_placement *placement, double chain,
+                      double spacing, struct lwp_pattern *pattern);
 
 /* Threads that were in the loop at one time, as far as that was seen of its first array; else of those of the program as many as work
  * as much as the busiest. */

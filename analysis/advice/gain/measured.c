@@ -370,8 +370,8 @@ static double measured_stalls_most(const struct lwp_profile *profile, const stru
 }
 
 /* Both patterns, with as long a chain as today's needs to wait no more of its time than the loop does. False: they cannot be run. */
-static bool measured_fit(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_gain_placement *before,
-                         const struct lwp_gain_placement *after, const struct lwp_gain_measured *measured, struct measured_run *run)
+static bool measured_fit(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_placement *before,
+                         const struct lwp_placement *after, const struct lwp_gain_measured *measured, struct measured_run *run)
 {
     const double spacing = (double)before->of[0].spacing;
     const struct lwp_pattern_times *times = &run->times;
@@ -449,8 +449,8 @@ static void measured_overlapped(struct lwp_profile *profile, const struct lwp_ga
 
 /* Runs the loop as its code says, and again without what of it hardly ever runs. From how many neighbours on prefetchers do not follow a
  * chain, if they do, differs between processors: a run that takes too long has too many. */
-static bool measured_fit_ran(struct lwp_profile *profile, struct lwp_gain_visit *visit, const struct lwp_gain_placement *before,
-                             const struct lwp_gain_placement *after, const struct lwp_gain_measured *measured, struct measured_run *run)
+static bool measured_fit_ran(struct lwp_profile *profile, struct lwp_gain_visit *visit, const struct lwp_placement *before,
+                             const struct lwp_placement *after, const struct lwp_gain_measured *measured, struct measured_run *run)
 {
     if (!measured_fit(profile, visit, before, after, measured, run))
         return false;
@@ -462,8 +462,8 @@ static bool measured_fit_ran(struct lwp_profile *profile, struct lwp_gain_visit 
            measured_fit(profile, visit, before, after, measured, run);
 }
 
-bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *of, const struct lwp_gain_placement *before,
-                      const struct lwp_gain_placement *after, struct lwp_gain_measured *measured)
+bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *of, const struct lwp_placement *before,
+                      const struct lwp_placement *after, struct lwp_gain_measured *measured)
 {
     struct lwp_gain_visit ran = *of;
     const struct lwp_gain_visit *const visit = &ran;

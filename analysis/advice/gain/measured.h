@@ -7,8 +7,8 @@
 #include "analysis/measure/pattern.h"
 
 /* False: it was not measured (not allowed, another machine, no time left, accesses whose order is not known); then only `pace`. */
-bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_gain_placement *before,
-                      const struct lwp_gain_placement *after, struct lwp_gain_measured *measured);
+bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_placement *before,
+                      const struct lwp_placement *after, struct lwp_gain_measured *measured);
 
 /* The part of all time that is saved, at least and at most, of a loop that takes `whole`. Its share and the ratio come from different
  * samples, so that they are not both at their worst at once: their errors are added as squares. */

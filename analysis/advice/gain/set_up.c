@@ -122,7 +122,7 @@ static bool set_up_seen(const struct lwp_profile *profile, const struct lwp_layo
     return stores;
 }
 
-double lwp_gain_untouched(const struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_gain_placement *after,
+double lwp_gain_untouched(const struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_placement *after,
                           double elements, bool *sure)
 {
     bool touched[LWP_FIELDS_MAX + 1] = {false};

@@ -3,7 +3,7 @@
 #define LWP_ANALYSIS_ADVICE_GAIN_SET_UP_H
 
 #include "analysis/advice/gain/gain.h"
-#include "analysis/advice/gain/layout.h"
+#include "analysis/advice/placement/layout.h"
 
 /* Whether the loop (of layout->loops) is the first to touch the elements, and goes over them once, before all others: it pays for new pages
  * and for lines that nobody has, as it will in any layout. */
@@ -14,7 +14,7 @@ bool lwp_gain_comes_before(const struct lwp_profile *profile, uint32_t region, u
 
 /* Bytes of the elements' pages that the system does not make any more in a new layout, as nobody touches the parts that lie there: the
  * rest of an element on a page that is touched needs that page today. *sure: samples saw the elements being set up, and that was all. */
-double lwp_gain_untouched(const struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_gain_placement *after,
+double lwp_gain_untouched(const struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_placement *after,
                           double elements, bool *sure);
 
 #endif

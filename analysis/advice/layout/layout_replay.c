@@ -118,7 +118,7 @@ static void replay_split(struct lwp_profile *profile, struct layout_replay *repl
         struct lwp_split_part made;
         lwp_split_part(split, g < split->groups ? (int)g : -1, &made);
         uint64_t kept = made.bytes + (g ? 0 : layout->around);
-        bytes[g] = blocks ? lwp_gain_chunk(kept) : kept;
+        bytes[g] = blocks ? lwp_placement_chunk(kept) : kept;
         for (size_t f = 0; f < made.count; f++) {
             const struct lwp_layout_field *field = &layout->fields[made.fields[f]];
             for (uint64_t b = 0; b < field->bytes && field->offset + b < element; b++) {
@@ -128,12 +128,13 @@ static void replay_split(struct lwp_profile *profile, struct layout_replay *repl
         }
     }
     for (size_t i = 0; i < layout->object_count && replay->count < MAPS_MOST; i++)
-        replay->maps[replay->count++] = (struct replay_map){.object = layout->objects[i],
-                                                            .start = profile->objects[layout->objects[i]].element_start,
-                                                            .element = element,
-                                                            .spacing = layout->single ? lwp_gain_chunk(element + layout->around) : element,
-                                                            .part = part,
-                                                            .place = place};
+        replay->maps[replay->count++] =
+            (struct replay_map){.object = layout->objects[i],
+                                .start = profile->objects[layout->objects[i]].element_start,
+                                .element = element,
+                                .spacing = layout->single ? lwp_placement_chunk(element + layout->around) : element,
+                                .part = part,
+                                .place = place};
     replay_range(replay);
     for (size_t i = 0; i < replay->count; i++)
         for (size_t g = 0; g < parts && replay->maps[i].lowest <= replay->maps[i].highest; g++) {

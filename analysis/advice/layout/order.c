@@ -72,7 +72,7 @@ static bool order_of_links(const struct lwp_profile *profile, const struct lwp_l
 /* The array of pointers that the loop steps through, as many as there are elements; LWP_NONE: none is known. */
 static uint32_t order_pointers(const struct lwp_profile *profile, const struct lwp_layout *layout, uint32_t loop)
 {
-    const double elements = lwp_gain_elements(profile, layout);
+    const double elements = lwp_layout_elements(profile, layout);
     for (size_t i = 0; i < profile->stream_count; i++) {
         const struct lwp_stream *stream = &profile->streams[i];
         const double pointers = (double)lwp_element_used(&profile->objects[stream->object]) / sizeof(void *);
@@ -87,12 +87,12 @@ static uint32_t order_pointers(const struct lwp_profile *profile, const struct l
 }
 
 /* The nodes in the order of the loop: in one array, or as malloc has those of a container. */
-static void order_place(const struct lwp_profile *profile, const struct lwp_layout *layout, struct lwp_gain_placement *after)
+static void order_place(const struct lwp_profile *profile, const struct lwp_layout *layout, struct lwp_placement *after)
 {
-    lwp_gain_place(profile, layout, after);
+    lwp_placement_today(profile, layout, after);
     const uint64_t bytes = layout->spacing + layout->around;
     if (layout->single)
-        after->of[0].spacing = layout->container ? lwp_gain_chunk(bytes) : lwp_round_up(bytes, sizeof(void *));
+        after->of[0].spacing = layout->container ? lwp_placement_chunk(bytes) : lwp_round_up(bytes, sizeof(void *));
     after->ordered = true;
 }
 
@@ -115,7 +115,7 @@ bool lwp_order_try(struct lwp_profile *profile, const struct lwp_layout *layout,
                                             : order_of_links(profile, layout, loop->region, &link);
     if (!stays)
         return false;
-    struct lwp_gain_placement after;
+    struct lwp_placement after;
     order_place(profile, layout, &after);
     *ordered = (struct lwp_split){.kind = LWP_SPLIT_ORDER,
                                   .layout = layout,
@@ -129,7 +129,7 @@ bool lwp_order_try(struct lwp_profile *profile, const struct lwp_layout *layout,
     if (!lwp_gain_in_order(profile, layout, (size_t)(loop - layout->loops), &after, gain) || gain->pattern_ns <= 0)
         return false;
     const double visit = gain->program_ns > 0 ? gain->program_ns : gain->pattern_ns, all = profile->total.weight,
-                 pass = visit * lwp_gain_elements(profile, layout) / all, whole = profile->regions[loop->region].weight.weight / all;
+                 pass = visit * lwp_layout_elements(profile, layout) / all, whole = profile->regions[loop->region].weight.weight / all;
     gain->speedup = order_with_copy(gain->speedup, pass, whole);
     gain->low = order_with_copy(gain->low, pass * (1 + lwp_gain_pace_agrees), whole);
     gain->high = order_with_copy(gain->high, pass / (1 + lwp_gain_pace_agrees), whole);

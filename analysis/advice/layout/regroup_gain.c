@@ -153,7 +153,7 @@ static enum regroup_pattern gain_pattern(const struct lwp_regroup_candidates *ca
 }
 
 struct gain_places {
-    struct lwp_gain_placement separate, together;
+    struct lwp_placement separate, together;
     bool uses[LWP_REGROUP_ARRAYS_MAX];
 };
 
@@ -161,8 +161,8 @@ struct gain_places {
 static void gain_place(const struct lwp_regroup_candidates *candidates, const struct lwp_regroup *regroup,
                        const struct lwp_regroup_loop *loop, uint64_t stride, struct gain_places *places)
 {
-    struct lwp_gain_placement *separate = &places->separate, *together = &places->together;
-    *separate = (struct lwp_gain_placement){.field_count = regroup->count, .groups = regroup->count};
+    struct lwp_placement *separate = &places->separate, *together = &places->together;
+    *separate = (struct lwp_placement){.field_count = regroup->count, .groups = regroup->count};
     for (size_t i = 0; i < regroup->count; i++) {
         const struct lwp_regroup_array *array = &candidates->arrays[regroup->members[i]];
         separate->bytes[i] = array->element_bytes;
@@ -171,7 +171,7 @@ static void gain_place(const struct lwp_regroup_candidates *candidates, const st
         if (stride > 1) /* each column begins somewhere else in its line */
             separate->of[i].alignment = array->alignment;
         else
-            separate->of[i].start = array->on_heap ? LWP_GAIN_MALLOC : 0;
+            separate->of[i].start = array->on_heap ? LWP_PLACEMENT_MALLOC : 0;
         places->uses[i] = loop->uses[regroup->members[i]];
     }
     *together = *separate;
@@ -189,8 +189,8 @@ static void gain_lines(const struct gain_places *places, uint64_t line, uint64_t
         all &= places->uses[i];
         used += places->uses[i] ? (double)places->separate.bytes[i] : 0;
     }
-    *before = lwp_gain_lines(&places->separate, places->uses, line, random);
-    *after = lwp_gain_lines(&places->together, places->uses, line, random);
+    *before = lwp_placement_lines(&places->separate, places->uses, line, random);
+    *after = lwp_placement_lines(&places->together, places->uses, line, random);
     if (!random && stride == 1) { /* each line is fetched once for all elements on it */
         *before = used / (double)line;
         *after = all ? (double)places->together.of[0].spacing / (double)line : *after;
@@ -198,8 +198,8 @@ static void gain_lines(const struct gain_places *places, uint64_t line, uint64_t
 }
 
 /* How gain_model.c sees the arrays of a loop: those it uses, one element of each an index. */
-static struct lwp_gain_need gain_need(const struct lwp_regroup_candidates *candidates, const struct lwp_regroup *regroup,
-                                      const struct lwp_regroup_loop *loop, bool together, double lines, double random)
+static struct lwp_placement_need gain_need(const struct lwp_regroup_candidates *candidates, const struct lwp_regroup *regroup,
+                                           const struct lwp_regroup_loop *loop, bool together, double lines, double random)
 {
     double used = 0, places = 0, elements = (double)candidates->arrays[regroup->members[0]].elements;
     for (size_t i = 0; i < regroup->count; i++) {
@@ -207,12 +207,12 @@ static struct lwp_gain_need gain_need(const struct lwp_regroup_candidates *candi
         places += loop->uses[regroup->members[i]];
     }
     double bytes = together ? (double)regroup->bytes : used;
-    return (struct lwp_gain_need){.lines = lines,
-                                  .random = random,
-                                  .busy = elements * bytes,
-                                  .spread = elements * bytes,
-                                  .spacing = bytes,
-                                  .places = together ? 1 : places};
+    return (struct lwp_placement_need){.lines = lines,
+                                       .random = random,
+                                       .busy = elements * bytes,
+                                       .spread = elements * bytes,
+                                       .spacing = bytes,
+                                       .places = together ? 1 : places};
 }
 
 struct gain_loop {
@@ -238,8 +238,8 @@ static struct lwp_gain_range gain_saved(const struct lwp_profile *profile, const
                                         const struct lwp_regroup *regroup, const struct lwp_regroup_loop *loop, const struct gain_loop *of)
 {
     const struct lwp_caches caches = lwp_gain_caches(profile->machine);
-    struct lwp_gain_need before = gain_need(candidates, regroup, loop, false, of->before[0], of->before[1]);
-    struct lwp_gain_need after = gain_need(candidates, regroup, loop, true, of->after[0], of->after[1]);
+    struct lwp_placement_need before = gain_need(candidates, regroup, loop, false, of->before[0], of->before[1]);
+    struct lwp_placement_need after = gain_need(candidates, regroup, loop, true, of->after[0], of->after[1]);
     struct lwp_gain_access access = {LWP_GAIN_RANDOM, loop->shape.chained || of->leader != LWP_NONE, loop->shape.instructions};
     double arrives = before.busy > (double)caches.l3_bytes ? 0.6 : 0.3;
     struct lwp_gain_range order = gain_sequential(of, arrives), random;

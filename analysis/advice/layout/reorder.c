@@ -40,7 +40,7 @@ static bool reorder_allowed(const struct lwp_type *type)
 
 /* Whether visits take fewer lines also without those of fields longer than a line: which of their lines are used no field says, so that
  * what lies beside them may be on another line today, or then. */
-static bool reorder_saves(const struct lwp_layout *layout, const struct lwp_gain_placement *before, const struct lwp_gain_placement *after,
+static bool reorder_saves(const struct lwp_layout *layout, const struct lwp_placement *before, const struct lwp_placement *after,
                           uint64_t line)
 {
     double lines[2][2] = {{0}}; /* sequential and random; before and after */
@@ -53,8 +53,8 @@ static bool reorder_saves(const struct lwp_layout *layout, const struct lwp_gain
             any |= loop->uses[f] && !uses[f];
         }
         for (int random = 0; random < 2; random++) {
-            lines[random][0] += loop->weight.weight * lwp_gain_lines(before, uses, line, random);
-            lines[random][1] += loop->weight.weight * lwp_gain_lines(after, uses, line, random);
+            lines[random][0] += loop->weight.weight * lwp_placement_lines(before, uses, line, random);
+            lines[random][1] += loop->weight.weight * lwp_placement_lines(after, uses, line, random);
         }
     }
     return !any || lines[0][1] < fewer * lines[0][0] || lines[1][1] < fewer * lines[1][0];
@@ -65,21 +65,21 @@ static bool reorder_gain(struct lwp_profile *profile, struct lwp_split *split)
 {
     const struct lwp_layout *layout = split->layout;
     struct lwp_split_part part;
-    struct lwp_gain_placement before, after;
+    struct lwp_placement before, after;
     lwp_split_part(split, 0, &part);
     if (part.bytes > layout->element_bytes && !split->align)
         return false;
-    lwp_gain_place(profile, layout, &after);
+    lwp_placement_today(profile, layout, &after);
     for (size_t i = 0; i < part.count; i++)
         after.offsets[part.fields[i]] = part.offsets[i];
     if (split->align)
-        after.of[0] = (struct lwp_gain_group){.spacing = part.bytes, .alignment = split->align};
+        after.of[0] = (struct lwp_placement_group){.spacing = part.bytes, .alignment = split->align};
     else if (layout->single) /* what lies between elements today stays there */
-        after.of[0].spacing -= lwp_gain_chunk(layout->spacing + layout->around) -
-                               lwp_gain_chunk(part.bytes + layout->behind + layout->around);
+        after.of[0].spacing -=
+            lwp_placement_chunk(layout->spacing + layout->around) - lwp_placement_chunk(part.bytes + layout->behind + layout->around);
     else
         after.of[0].spacing = part.bytes + layout->spacing - layout->element_bytes;
-    lwp_gain_place(profile, layout, &before);
+    lwp_placement_today(profile, layout, &before);
     if (!reorder_saves(layout, &before, &after, lwp_gain_caches(profile->machine).line_bytes))
         return false;
     lwp_gain_between(profile, layout, &after, &split->gain);

@@ -214,9 +214,9 @@ static bool split_worth(struct lwp_profile *profile, const struct lwp_layout *la
 /* As arrays with a common index, for nodes that are now allocated one by one; of a container from one memory resource. */
 static void split_pool(struct lwp_profile *profile, struct lwp_split *split)
 {
-    struct lwp_gain_placement after;
+    struct lwp_placement after;
     split->pooled = true;
-    lwp_gain_place(profile, split->layout, &after);
+    lwp_placement_today(profile, split->layout, &after);
     after.groups = split->groups + split->cold;
     after.linked = lwp_split_points(split);
     for (size_t g = 0; g < after.groups; g++) {
@@ -226,7 +226,8 @@ static void split_pool(struct lwp_profile *profile, struct lwp_split *split)
             after.offsets[part.fields[i]] = part.offsets[i];
             after.group[part.fields[i]] = (int)g;
         }
-        after.of[g] = (struct lwp_gain_group){.spacing = part.bytes + (g ? 0 : lwp_layout_stays(split->layout)), .start = LWP_GAIN_MALLOC};
+        after.of[g] =
+            (struct lwp_placement_group){.spacing = part.bytes + (g ? 0 : lwp_layout_stays(split->layout)), .start = LWP_PLACEMENT_MALLOC};
     }
     lwp_gain_between(profile, split->layout, &after, &split->gain);
 }
@@ -234,12 +235,12 @@ static void split_pool(struct lwp_profile *profile, struct lwp_split *split)
 /* The nodes as they are, one after the other in blocks of many. False: nothing was run, so nothing is said. */
 static bool split_pool_alone(struct lwp_profile *profile, struct lwp_layout *layout, struct lwp_split *pool)
 {
-    struct lwp_gain_placement today, after;
+    struct lwp_placement today, after;
     int *one = lwp_arena_alloc(profile->arena, layout->field_count, sizeof *one);
-    lwp_gain_place(profile, layout, &today);
+    lwp_placement_today(profile, layout, &today);
     after = today;
-    after.of[0] =
-        (struct lwp_gain_group){.spacing = lwp_round_up(layout->spacing + layout->around, sizeof(void *)), .start = LWP_GAIN_MALLOC};
+    after.of[0] = (struct lwp_placement_group){.spacing = lwp_round_up(layout->spacing + layout->around, sizeof(void *)),
+                                               .start = LWP_PLACEMENT_MALLOC};
     *pool = (struct lwp_split){.kind = LWP_SPLIT_POOL, .layout = layout, .group = one, .groups = 1, .pooled = true};
     if (!layout->single || after.of[0].spacing >= today.of[0].spacing)
         return false;

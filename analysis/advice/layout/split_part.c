@@ -33,7 +33,7 @@ void lwp_split_part(const struct lwp_split *split, int which, struct lwp_split_p
             size_t field = split->order ? split->order[i] : i;
             if (split->group[field] != which || layout->fields[field].flexible != flexible)
                 continue;
-            lwp_gain_begin_payload(layout, field, &packing, &began);
+            lwp_placement_begin_payload(layout, field, &packing, &began);
             part_add(split, field, part, &packing);
         }
         part->links = pointers ? split->groups - 1 + split->cold : 0;

@@ -2,7 +2,7 @@
  *
  * In: addresses of blocks that samples saw. Of n blocks taken at random of all that are there, neighbours lie as far apart as all / n
  * blocks, on average; that distance is exponential, and its median, unlike its mean, does not mind that some lie in other arenas. */
-#include "analysis/advice/gain/spread.h"
+#include "analysis/advice/placement/spread.h"
 
 #include "base/arena.h"
 #include "base/order.h"
@@ -12,7 +12,7 @@
 
 enum { BLOCKS_LEAST = 64 };
 
-double lwp_gain_spread(const struct lwp_profile *profile, const uint32_t *objects, size_t object_count, double *error)
+double lwp_placement_spread(const struct lwp_profile *profile, const uint32_t *objects, size_t object_count, double *error)
 {
     double blocks = 0, spread = 0;
     size_t count = 0, distinct = 0;

@@ -5,14 +5,16 @@
  * there was seen, with or without cost. The cost of a stall goes to the first toucher of a cache line, so the cost a field gets for
  * affinity is its even share of each loop that uses it; what was observed is kept beside it.
  * Limits: a vector access counts for every field it spans, even when the program drops some of the bytes. */
-#include "analysis/advice/gain/layout.h"
+#include "analysis/advice/placement/layout.h"
 
-#include "analysis/advice/gain/found.h"
+#include "analysis/advice/placement/found.h"
+#include "analysis/elements/element_count.h"
 #include "analysis/elements/element_place.h"
 #include "analysis/profile/objects.h"
 #include "analysis/profile/streams.h"
 #include "analysis/statistics/stride.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -396,8 +398,8 @@ static void layout_found(struct lwp_profile *profile, struct lwp_layout *layout)
 {
     for (size_t i = 0; i < layout->loop_count && profile->code; i++)
         if (layout->loops[i].weight.weight >= 0.01 * profile->total.weight) {
-            layout->loops[i].descends = lwp_gain_descends(profile, layout, &layout->loops[i]);
-            lwp_gain_found(profile, layout, &layout->loops[i]);
+            layout->loops[i].descends = lwp_layout_descends(profile, layout, &layout->loops[i]);
+            lwp_layout_found(profile, layout, &layout->loops[i]);
         }
 }
 
@@ -481,4 +483,12 @@ struct lwp_layout *lwp_layout_make(struct lwp_profile *profile, const uint32_t *
                 layout->fields[f].weight += loop->weight.weight / loop->used;
     }
     return layout;
+}
+
+double lwp_layout_elements(const struct lwp_profile *profile, const struct lwp_layout *layout)
+{
+    double bytes = 0;
+    for (size_t k = 0; k < layout->object_count; k++)
+        bytes += (double)lwp_element_used(&profile->objects[layout->objects[k]]);
+    return fmax(1, bytes / (double)layout->spacing);
 }

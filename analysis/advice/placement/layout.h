@@ -1,6 +1,6 @@
 /* The fields of one structure and how loops use them: what splitting is decided on. */
-#ifndef LWP_ANALYSIS_ADVICE_GAIN_LAYOUT_H
-#define LWP_ANALYSIS_ADVICE_GAIN_LAYOUT_H
+#ifndef LWP_ANALYSIS_ADVICE_PLACEMENT_LAYOUT_H
+#define LWP_ANALYSIS_ADVICE_PLACEMENT_LAYOUT_H
 
 #include "analysis/profile/profile.h"
 
@@ -36,14 +36,14 @@ struct lwp_layout_loop {
 struct lwp_layout {
     const uint32_t *objects; /* of one type; the heaviest first */
     size_t object_count;
-    const struct lwp_type *type; /* NULL: fields are known by offset only */
-    const char *container;       /* of the C++ library, whose nodes they are: "std::map"; NULL: none */
+    const struct lwp_type *type;    /* NULL: fields are known by offset only */
+    const char *container;          /* of the C++ library, whose nodes they are: "std::map"; NULL: none */
     const struct lwp_type *payload; /* the program's structure in such a node, whose fields only it can move; NULL: none */
     uint64_t element_bytes;
     uint64_t spacing;               /* from one element of a block to the next, and of single ones the size of the block */
     struct lwp_agreement agreement; /* of the fields by address and by code, in all objects */
-    bool single;         /* each block is one element, or */
-    uint64_t around;     /* ... has one, and so many bytes of something else */
+    bool single;                    /* each block is one element, or */
+    uint64_t around;                /* ... has one, and so many bytes of something else */
     uint64_t behind;     /* ... and ends with so many bytes that its type does not have (a key, a name): they stay with the node */
     const char *pointed; /* arrays: who holds pointers to elements (element_pointers.h); NULL: nobody known, or not asked */
     bool linked;         /* arrays: no index leads from one part of an element to the others, pointers must */
@@ -60,6 +60,9 @@ struct lwp_layout {
 
 /* NULL when the objects have no structure: element size or start unknown, or plain scalars. */
 struct lwp_layout *lwp_layout_make(struct lwp_profile *profile, const uint32_t *objects, size_t count);
+
+/* Elements that the layout's objects hold. */
+double lwp_layout_elements(const struct lwp_profile *profile, const struct lwp_layout *layout);
 
 /* Whether the field is the library's, or a key: it stays in the node of the container. */
 bool lwp_layout_is_fixed(const struct lwp_layout *layout, const struct lwp_layout_field *field);

@@ -5,7 +5,7 @@
  * one along a list of hundreds of nearly none. Where all accesses are counted that is known. Samples look some instructions ahead: where
  * many of these looks end in the loop, and (nearly) none at what was found, it is not for many visits. Where the pointer is kept in
  * memory, what is read through that later is not known (a cursor), and how often not either, unless searches are long. */
-#include "analysis/advice/gain/found.h"
+#include "analysis/advice/placement/found.h"
 
 #include "analysis/elements/element_place.h"
 #include "analysis/profile/moves.h"
@@ -103,7 +103,7 @@ static void found_join(struct lwp_layout *layout, const struct lwp_layout_loop *
     }
 }
 
-void lwp_gain_found(struct lwp_profile *profile, struct lwp_layout *layout, struct lwp_layout_loop *search)
+void lwp_layout_found(struct lwp_profile *profile, struct lwp_layout *layout, struct lwp_layout_loop *search)
 {
     const struct lwp_callers callers = {.find = found_callers, .of = profile};
     const struct found_visits visits = found_visits(profile, layout, search->region);
@@ -147,7 +147,7 @@ void lwp_gain_found(struct lwp_profile *profile, struct lwp_layout *layout, stru
  * Neither visits that go anywhere nor the size of the whole say what such a search waits for. What is read of the element that it finds is
  * read once a search, not once a visit. */
 
-bool lwp_gain_tree_links(const uint64_t *offsets, const uint64_t *bytes, const bool *uses, size_t count, uint64_t *link)
+bool lwp_layout_tree_links(const uint64_t *offsets, const uint64_t *bytes, const bool *uses, size_t count, uint64_t *link)
 {
     const uint64_t address = sizeof(void *);
     for (size_t f = 0; f < count; f++) {
@@ -162,7 +162,7 @@ bool lwp_gain_tree_links(const uint64_t *offsets, const uint64_t *bytes, const b
     return false;
 }
 
-bool lwp_gain_descends(struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_layout_loop *loop)
+bool lwp_layout_descends(struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_layout_loop *loop)
 {
     uint64_t offsets[LWP_FIELDS_MAX], bytes[LWP_FIELDS_MAX], link;
     struct lwp_loop_shape shape;
@@ -171,7 +171,7 @@ bool lwp_gain_descends(struct lwp_profile *profile, const struct lwp_layout *lay
         offsets[f] = layout->fields[f].offset;
         bytes[f] = layout->fields[f].bytes;
     }
-    const bool links = lwp_gain_tree_links(offsets, bytes, loop->uses, layout->field_count, &link);
+    const bool links = lwp_layout_tree_links(offsets, bytes, loop->uses, layout->field_count, &link);
     for (size_t k = 0; k < layout->object_count && profile->code; k++)
         LWP_STREAMS_OF(profile, layout->objects[k], stream)
             if (stream->region == loop->region && stream->module != LWP_NONE &&
