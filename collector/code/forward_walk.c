@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum { WALK_STEPS = 400, WALK_SEEN = 16, WAY_STEPS = 32, WAYS_DEEP = 2 };
+enum { WALK_STEPS = 400, WALK_SEEN = 16, WAY_STEPS = 32, WAYS_DEEP = 2, DIVIDING = 8 /* one of so many walks goes on behind divisions */ };
 
 struct walker {
     struct lwp_code_cache *cache;
@@ -19,6 +19,7 @@ struct walker {
     uint64_t ip, low, high; /* the next instruction, in the code of its function */
     uint64_t back;          /* where the interrupted function returns to; 0: unknown */
     unsigned steps;
+    bool divides;
     bool flags_of_vector;                   /* an instruction with vector registers wrote them last */
     bool joined, apart;                     /* two ways have met; ... with accesses on them, since an access was kept */
     uint8_t path_number;                    /* in the walk's `paths` */
@@ -80,13 +81,14 @@ static bool walk_is_done(const struct lwp_forward_walk *walk)
 }
 
 /* A hash by a division leads to memory that is far from all that was read: behind one a walk takes twice as long (a sample of a hash
- * table's search 205 us instead of 115), and shows nothing of the visit that was interrupted. */
+ * table's search 205 us instead of 115), and shows nothing of the visit that was interrupted. Some walks go on, which tell how far the next
+ * visit is. */
 static void walk_execute(struct walker *walker, const struct lwp_insn *insn)
 {
     struct lwp_execution *execution = &walker->execution;
     if (insn->writes_flags)
         walker->flags_of_vector = insn->vector;
-    if (insn->op == LWP_OP_MUL || insn->op == LWP_OP_DIV || insn->op == LWP_OP_IDIV)
+    if (!walker->divides && (insn->op == LWP_OP_MUL || insn->op == LWP_OP_DIV || insn->op == LWP_OP_IDIV))
         lwp_execution_spoil(execution, insn);
     else
         lwp_execution_execute(execution, insn);
@@ -333,6 +335,7 @@ void lwp_walk_forward(struct lwp_code_cache *cache, const struct lwp_code_locati
     walker.passed = walker.steps = 0;
     walker.path = (struct lwp_walk_path){0};
     walker.path_number = 0;
+    walker.divides = lwp_random_below(random, DIVIDING) == 0;
     walker.joined = walker.apart = walker.flags_of_vector = false;
     walker.ip = location->ip;
     walker.low = location->low;

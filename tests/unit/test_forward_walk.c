@@ -462,8 +462,39 @@ static void test_single_steps(void **state)
     lwp_code_cache_free(step.cache);
 }
 
+/* rax % rsi of a table of numbers. */
+long divided(const long *table, uint64_t size);
+__asm__(".text\n.globl divided\n.type divided, @function\ndivided:\n\t.cfi_startproc\n\txor %edx, %edx\n\tdiv %rsi\n\t"
+        "mov (%rdi,%rdx,8), %rax\n\tret\n\t.cfi_endproc\n.size divided, .-divided");
+
+/* What is behind a division is a visit that few walks go to. */
+static void test_divisions(void **state)
+{
+    (void)state;
+    enum { WALKS = 1600, INDEX = 7, SIZE = 10 };
+    static const long table[SIZE];
+    struct lwp_registers registers = {.known = 0xffff};
+    uint32_t random = 1;
+    unsigned went = 0;
+    assert_true(lwp_insn_init());
+    struct lwp_code_cache *cache = lwp_code_cache_new(looked_at());
+    assert_non_null(cache);
+    registers.value[LWP_RAX] = 3 * SIZE + INDEX;
+    registers.value[RSI] = SIZE;
+    registers.value[RDI] = (uint64_t)(uintptr_t)table;
+    for (unsigned i = 0; i < WALKS; i++) {
+        struct lwp_forward_walk walk = {.wanted = 0};
+        lwp_walk_forward(cache, lwp_code_location_find(cache, (uint64_t)(uintptr_t)divided), &registers, 0, &walk, &random);
+        if (walk.kept_count)
+            assert_int_equal(walk.kept[0].address, (uint64_t)(uintptr_t)&table[INDEX]);
+        went += walk.kept_count;
+    }
+    assert_in_range(went, WALKS / 16, WALKS / 5);
+    lwp_code_cache_free(cache);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_single_steps)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_single_steps), cmocka_unit_test(test_divisions)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
