@@ -127,6 +127,13 @@ int lwp_pattern_compare_again(const struct lwp_pattern *before, const struct lwp
 int lwp_pattern_compare_cold(const struct lwp_pattern *before, const struct lwp_pattern *after, double kept, double seconds,
                              struct lwp_pattern_times *times, struct lwp_error *err);
 
+/* The same of a part of larger arrays, whose lines are in no cache but by chance: sets `core`, too. */
+int lwp_pattern_compare_part(const struct lwp_pattern *before, const struct lwp_pattern *after, double kept, double seconds,
+                             struct lwp_pattern_times *times, struct lwp_error *err);
+
+/* Whether fewer elements are visited in the same way. */
+bool lwp_pattern_has_parts(const struct lwp_pattern *pattern);
+
 /* After so many seconds no other turn begins, where it took `made` to set both up and each is to be timed for `seconds`; and after so many
  * it is given up. */
 double lwp_pattern_turns_until(double made, double seconds);

@@ -306,14 +306,25 @@ static int time_core(const struct lwp_pattern *pattern, double *ns, struct lwp_e
     return time_few(&here, spot ? pattern->elements : few, ns, err);
 }
 
-/* With no more elements than half of `bytes` of caches hold, which are the core's own; *ns 0: nests and arrays with gaps are not cut. */
-static int time_near(const struct lwp_pattern *pattern, double bytes, double *ns, struct lwp_error *err)
+/* Nests and arrays with gaps are not cut. */
+static bool time_cuts(const struct lwp_pattern *pattern)
 {
     bool cut = !pattern->inner;
     for (size_t a = 0; a < pattern->array_count; a++)
         cut &= !pattern->arrays[a].extent;
+    return cut;
+}
+
+bool lwp_pattern_has_parts(const struct lwp_pattern *pattern)
+{
+    return time_cuts(pattern) && !pattern->jump && !pattern->tree && !pattern->bisects;
+}
+
+/* With no more elements than half of `bytes` of caches hold, which are the core's own; *ns 0: it is not cut. */
+static int time_near(const struct lwp_pattern *pattern, double bytes, double *ns, struct lwp_error *err)
+{
     const uint64_t few = walker_whole(bytes / 2 / fmax(1, lwp_pattern_busy(pattern) / (double)pattern->elements));
-    return cut ? time_few(pattern, few, ns, err) : LWP_OK;
+    return time_cuts(pattern) ? time_few(pattern, few, ns, err) : LWP_OK;
 }
 
 /* Nanoseconds a round when only what was gone to last, `kept` bytes, is in caches. What the turn itself brings there is less than that. */
@@ -506,4 +517,10 @@ int lwp_pattern_compare_cold(const struct lwp_pattern *before, const struct lwp_
                              struct lwp_pattern_times *times, struct lwp_error *err)
 {
     return time_apart(before, after, kept, false, seconds, times, err);
+}
+
+int lwp_pattern_compare_part(const struct lwp_pattern *before, const struct lwp_pattern *after, double kept, double seconds,
+                             struct lwp_pattern_times *times, struct lwp_error *err)
+{
+    return time_apart(before, after, kept, true, seconds, times, err);
 }

@@ -359,6 +359,19 @@ static void test_cold(void **state)
     /* near: all of it in the 64 KiB */
     COMPARED(times.after < times.before && times.near[0] < times.before, lwp_pattern_compare_cold, &large, &small, 1 << 16, 0.05, &times);
     assert_true(times.before > 0 && times.least[0] <= times.before && times.near[0] > 0 && times.near[1] > 0);
+    COMPARED(times.core > 0, lwp_pattern_compare_part, &large, &small, 1 << 16, 0.05, &times);
+}
+
+static void test_parts(void **state)
+{
+    (void)state;
+    struct lwp_pattern pattern = pattern_of(LWP_PATTERN_STEPS, 64, 1 << 10);
+    assert_true(lwp_pattern_has_parts(&pattern));
+    pattern.jump = 17; /* round and round: of fewer elements other ones */
+    assert_false(lwp_pattern_has_parts(&pattern));
+    pattern.jump = 0;
+    pattern.inner = 32;
+    assert_false(lwp_pattern_has_parts(&pattern));
 }
 
 /* Searches of two visits do not wait for each other, and go to the same elements as one long chain. */
@@ -930,6 +943,7 @@ int main(void)
                                        cmocka_unit_test(test_passes),
                                        cmocka_unit_test(test_nested),
                                        cmocka_unit_test(test_memory_is_slower),
+                                       cmocka_unit_test(test_parts),
                                        cmocka_unit_test(test_searches),
                                        cmocka_unit_test(test_threads),
                                        cmocka_unit_test(test_refused),

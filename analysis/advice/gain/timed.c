@@ -22,8 +22,12 @@ static const double seconds_each = 0.1, for_any = 0.1, known_well = 0.02, waits_
 static const double pattern_most = 0.25; /* of the seconds of all: a split, a pool and both are run, and other loops, too */
 static const double shared_most = 8;    /* times the last cache: of more no part of it matters */
 
+/* Where the pages of both take longer to be made, a part is run that takes so long, and no less than so many bytes. */
+static const double made_most = 2, part_made = 0.25, part_least = 64 << 20;
+
 struct lwp_gain_timed {
     struct lwp_pattern before, after;
+    double part; /* of the elements that is run; 1: all */
     struct lwp_pattern_times runs[RUNS_MOST], cold;
     size_t count;
     double seconds; /* that its runs took */
@@ -110,16 +114,45 @@ static void timed_turn_round(struct lwp_pattern_times *times)
     times->least[1] = other.least[0];
 }
 
+/* Bytes of both, with the lists of what is visited. */
+static double timed_bytes(const struct lwp_gain_timed *timed)
+{
+    return lwp_pattern_bytes(&timed->before) + lwp_pattern_bytes(&timed->after) + 2.0 * sizeof(uint32_t) * (double)timed->before.elements;
+}
+
+/* Arrays that are much larger than all caches are as far away in a part of them, if caches have nothing of it when it is visited. */
+static double timed_part(const struct lwp_profile *profile, const struct lwp_gain_timed *timed)
+{
+    const double bytes = timed_bytes(timed), page_s = (double)profile->page_fault_ns * 1e-9, page = 4096,
+                 seen = fmin(lwp_pattern_busy(&timed->before), lwp_pattern_busy(&timed->after));
+    if (bytes / page * page_s < made_most || seen <= (double)lwp_gain_caches(profile->machine).l3_bytes ||
+        !lwp_pattern_has_parts(&timed->before) || !lwp_pattern_has_parts(&timed->after))
+        return 1;
+    return fmin(1, fmax(part_least, part_made / page_s * page) / bytes);
+}
+
+static int timed_compare(const struct lwp_profile *profile, const struct lwp_gain_timed *timed, const struct lwp_pattern *first,
+                         const struct lwp_pattern *second, struct lwp_pattern_times *times)
+{
+    struct lwp_error err = {0};
+    struct lwp_pattern parts[2] = {*first, *second};
+    if (timed->part < 1) {
+        parts[0].elements = parts[1].elements = lwp_pattern_whole((uint64_t)((double)first->elements * timed->part));
+        return lwp_pattern_compare_part(&parts[0], &parts[1], (double)lwp_gain_caches(profile->machine).l2_bytes, seconds_each, times,
+                                        &err);
+    }
+    return timed->count ? lwp_pattern_compare_again(first, second, seconds_each, times, &err)
+                        : lwp_pattern_compare(first, second, seconds_each, times, &err);
+}
+
 /* Every second time the other way round: the system gives what is asked for first the same pages again, and pages differ. */
 static bool timed_run(struct lwp_profile *profile, struct lwp_gain_timed *timed)
 {
-    struct lwp_error err = {0};
     const double began = lwp_clock_s(CLOCK_MONOTONIC);
     const bool round = timed->count % 2;
     struct lwp_pattern_times *times = &timed->runs[timed->count];
     const struct lwp_pattern *first = round ? &timed->after : &timed->before, *second = round ? &timed->before : &timed->after;
-    const int status = timed->count ? lwp_pattern_compare_again(first, second, seconds_each, times, &err)
-                                    : lwp_pattern_compare(first, second, seconds_each, times, &err);
+    const int status = timed_compare(profile, timed, first, second, times);
     timed_charge(profile, timed, began);
     if (!status && round)
         timed_turn_round(times);
@@ -136,7 +169,7 @@ static void timed_cold(struct lwp_profile *profile, struct lwp_gain_timed *timed
     const struct lwp_caches caches = lwp_gain_caches(profile->machine);
     const double before = lwp_pattern_busy(&timed->before), after = lwp_pattern_busy(&timed->after), all = (double)caches.l3_bytes;
     struct lwp_error err = {0};
-    if (timed->tried_cold || before <= (double)caches.l2_bytes || fmin(before, after) > shared_most * all)
+    if (timed->tried_cold || timed->part < 1 || before <= (double)caches.l2_bytes || fmin(before, after) > shared_most * all)
         return;
     const double began = lwp_clock_s(CLOCK_MONOTONIC);
     timed->tried_cold = true;
@@ -172,6 +205,7 @@ static struct lwp_gain_timed *timed_once(struct lwp_profile *profile, uint32_t r
         timed = &profile->timed[profile->timed_count++];
         timed->before = *before;
         timed->after = *after;
+        timed->part = timed_part(profile, timed);
         timed_run(profile, timed);
     } else if (!timed && (profile->measure_seconds > 0 || profile->measure_seconds < 0)) {
         lwp_profile_note(
