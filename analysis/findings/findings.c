@@ -541,6 +541,6 @@ void lwp_findings_rank(struct lwp_profile *profile, struct lwp_answers *answers)
     answers->findings = (struct lwp_findings){findings, count};
     lwp_reasons_find(profile, splits, regroups, conflicts, &answers->locality, tips, &answers->reasons);
     lwp_coverage_find(profile, &answers->coverage);
-    lwp_silence_find(profile, &answers->coverage, count, &answers->silence);
+    lwp_silence_find(profile, &answers->coverage, &answers->reasons, count, &answers->silence);
     lwp_unsaid_search_say(profile, redundancies, &answers->silence);
 }

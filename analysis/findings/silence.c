@@ -1,6 +1,7 @@
 #include "analysis/findings/silence.h"
 
 #include "analysis/advice/layout/split.h"
+#include "analysis/profile/objects.h"
 #include "analysis/tables/engines.h"
 #include "analysis/tables/severity.h"
 #include "base/path.h"
@@ -16,6 +17,7 @@ static const double unknown_much = 0.5; /* of the time: nothing can be said of t
 static const double unknown_some = 0.1; /* ... that it hardly waits for memory */
 static const double loader_much = 0.5;  /* of what was recorded: the program itself was hardly seen */
 static const double all_seen = 0.995;
+static const double unsure_worth = 1.1; /* a speed-up that one would want to know of */
 
 #define SAY(...) lwp_arena_printf(profile->arena, __VA_ARGS__)
 
@@ -124,7 +126,25 @@ static struct lwp_silence silence_not_measured(struct lwp_profile *profile, cons
     return (struct lwp_silence){.code = NULL};
 }
 
-void lwp_silence_find(struct lwp_profile *profile, const struct lwp_coverage *coverage, size_t findings, struct lwp_silence *silence)
+/* That nothing is worth changing is not known where a change would most likely gain, and may not. */
+static struct lwp_silence silence_unsure(struct lwp_profile *profile, const struct lwp_reasons *reasons)
+{
+    const struct lwp_reason *best = NULL;
+    for (size_t i = 0; i < reasons->count; i++)
+        if (reasons->items[i].speedup >= unsure_worth && (!best || reasons->items[i].speedup > best->speedup))
+            best = &reasons->items[i];
+    if (!best || best->object == LWP_NONE)
+        return (struct lwp_silence){.code = NULL};
+    return (struct lwp_silence){.kind = "left_alone",
+                                .code = "unsure",
+                                .sentence = SAY("no change is sure to gain; one of %s would most likely make the program %.2fx as fast "
+                                                "(%.2fx to %.2fx)",
+                                                lwp_objects_name(profile, best->object), best->speedup, best->low, best->high),
+                                .help = "More samples may narrow that: let the program run longer, or sample more (" LWP_SAMPLE_MORE ")."};
+}
+
+void lwp_silence_find(struct lwp_profile *profile, const struct lwp_coverage *coverage, const struct lwp_reasons *reasons, size_t findings,
+                      struct lwp_silence *silence)
 {
     *silence = (struct lwp_silence){.kind = NULL};
     if (findings)
@@ -142,6 +162,9 @@ void lwp_silence_find(struct lwp_profile *profile, const struct lwp_coverage *co
                                                         100 * stalled.value, 100 * bound, 1 / (1 - bound))};
         return;
     }
+    *silence = silence_unsure(profile, reasons);
+    if (silence->code)
+        return;
     bool windows = coverage->of && profile->instructions && coverage->share < all_seen;
     *silence = (struct lwp_silence){
         .kind = "left_alone",

@@ -3,6 +3,7 @@
 #ifndef LWP_ANALYSIS_FINDINGS_SILENCE_H
 #define LWP_ANALYSIS_FINDINGS_SILENCE_H
 
+#include "analysis/findings/reasons.h"
 #include "analysis/profile/profile.h"
 
 /* Of the time, or of the instructions, what it is known of what they did with memory. */
@@ -22,7 +23,8 @@ struct lwp_silence {
 
 void lwp_coverage_find(struct lwp_profile *profile, struct lwp_coverage *coverage);
 
-/* `findings`: how many there are. */
-void lwp_silence_find(struct lwp_profile *profile, const struct lwp_coverage *coverage, size_t findings, struct lwp_silence *silence);
+/* `findings`: how many there are; `reasons`: for what they are not about. */
+void lwp_silence_find(struct lwp_profile *profile, const struct lwp_coverage *coverage, const struct lwp_reasons *reasons, size_t findings,
+                      struct lwp_silence *silence);
 
 #endif

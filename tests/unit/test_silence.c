@@ -35,7 +35,7 @@ static struct lwp_silence ask(struct lwp_profile *profile, size_t findings, stru
 {
     struct lwp_silence silence;
     lwp_coverage_find(profile, coverage);
-    lwp_silence_find(profile, coverage, findings, &silence);
+    lwp_silence_find(profile, coverage, &(struct lwp_reasons){.count = 0}, findings, &silence);
     return silence;
 }
 
@@ -77,6 +77,30 @@ static void test_sampled(void **state)
     check(1000, 19, 90, "nothing_to_gain", "nothing_stalled", "1.9 % of the program's time");
     check(1000, 20, 90, "left_alone", "left_alone", "no data object");
     check(1000, 400, 400, "left_alone", "left_alone", "no data object");
+}
+
+/* A change that would most likely gain is named, though it is not advised. */
+static void test_unsure(void **state)
+{
+    (void)state;
+    struct lwp_profile profile;
+    struct lwp_coverage coverage = {.of = NULL};
+    struct lwp_silence silence;
+    struct lwp_reasons reasons = {
+        .items = {{.object = 1, .speedup = 1.05, .low = 0.99, .high = 1.1}, {.object = 0, .speedup = 1.83, .low = 1.01, .high = 3.98}},
+        .count = 2};
+    struct lwp_object objects[2] = {{.label = "items"}, {.label = "others"}};
+    fill(&profile, 1000, 400, 0);
+    profile.objects = objects;
+    profile.object_count = 2;
+    lwp_silence_find(&profile, &coverage, &reasons, 0, &silence);
+    assert_says(&silence, "left_alone", "unsure", "one of items would most likely make the program 1.83x as fast (1.01x to 3.98x)");
+    reasons.items[1].speedup = 1.05;
+    lwp_silence_find(&profile, &coverage, &reasons, 0, &silence);
+    assert_says(&silence, "left_alone", "left_alone", "no data object");
+    profile.objects = NULL;
+    profile.object_count = 0;
+    lwp_profile_fini(&profile);
 }
 
 /* The bound is that of the largest gain: nothing becomes faster than all waiting taken away makes it. */
@@ -326,17 +350,12 @@ static void test_hottest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sampled),
-        cmocka_unit_test(test_bound),
-        cmocka_unit_test(test_windows),
-        cmocka_unit_test(test_not_asked),
-        cmocka_unit_test(test_unknown_fields_that_fit),
-        cmocka_unit_test(test_large_field),
-        cmocka_unit_test(test_few_samples_of_several),
-        cmocka_unit_test(test_library_data),
-        cmocka_unit_test(test_library_nodes),
-        cmocka_unit_test(test_unrecorded),
-        cmocka_unit_test(test_hottest),
+        cmocka_unit_test(test_sampled),      cmocka_unit_test(test_unsure),
+        cmocka_unit_test(test_bound),        cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_not_asked),    cmocka_unit_test(test_unknown_fields_that_fit),
+        cmocka_unit_test(test_large_field),  cmocka_unit_test(test_few_samples_of_several),
+        cmocka_unit_test(test_library_data), cmocka_unit_test(test_library_nodes),
+        cmocka_unit_test(test_unrecorded),   cmocka_unit_test(test_hottest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
