@@ -103,6 +103,11 @@ void lwp_blocks_unmap(Addr start, SizeT size)
     struct lwp_block *block = VG_(OSetGen_Lookup)(blocks, &start);
     if (block && block->kind == LWPS_BLOCK_MMAP && size >= lwp_exact_options.heap_threshold)
         lwp_block_remove(block->start, NULL);
+    VG_(OSetGen_ResetIterAt)(blocks, &start);
+    while ((block = VG_(OSetGen_Next)(blocks)) && block->start - start < size && block->kind == LWPS_BLOCK_HEAP) {
+        lwp_block_remove(block->start, NULL);
+        VG_(OSetGen_ResetIterAt)(blocks, &start);
+    }
 }
 
 void lwp_blocks_write_all(void)

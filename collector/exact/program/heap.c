@@ -129,7 +129,7 @@ void lwp_heap_entered(ULong function, Addr sp, ULong a, ULong b, ULong c)
     }
     if (function == LWP_HEAP_MMAP && c == VKI_PROT_NONE)
         function = LWP_HEAP_RESERVE;
-    else if (function == LWP_HEAP_MMAP && (!heap_is_data(c) || b < lwp_exact_options.heap_threshold))
+    else if (function == LWP_HEAP_MMAP && !heap_is_data(c))
         return;
     if (!lwp_calls_hook(sp))
         return;
@@ -181,6 +181,8 @@ static void heap_made(const struct lwp_heap_call *call, ULong result)
         LWP_DETECTORS(allocated, block, call->size);
     if (block && call->had)
         heap_resized(&call->old, block, call->size);
+    if (kind == LWPS_BLOCK_MMAP && call->size < lwp_exact_options.heap_threshold) /* what an allocator hands out in parts */
+        kind = LWPS_BLOCK_HEAP;
     if (block)
         lwp_block_add(block, call->size, kind, call->node);
     else if (call->had && call->size) /* it failed: the old one stays */

@@ -342,10 +342,23 @@ bool lwp_heap_find(uint64_t address, uint32_t *pool, uint64_t *start)
 
 /* ---- mappings ---- */
 
-void lwp_heap_note_mapping(void *block, size_t size, const uint64_t *frame)
+/* Small ones, if they are memory and no file, are what an allocator hands out in parts: as blocks of the heap, and never left out. */
+static SLOW void heap_note_small_mapping(void *block, size_t size, const uint64_t *frame)
 {
-    if (size < lwp_process.heap_threshold)
+    struct lwp_sites *sites = heap_enter();
+    if (sites)
+        heap_note_small(sites, block, size, 1, frame);
+    else if (lwp_early_on)
+        heap_add_early(block, size, LWPS_BLOCK_HEAP, frame);
+}
+
+void lwp_heap_note_mapping(void *block, size_t size, bool memory, const uint64_t *frame)
+{
+    if (size < lwp_process.heap_threshold) {
+        if (memory)
+            heap_note_small_mapping(block, size, frame);
         return;
+    }
     struct lwp_sites *sites = heap_enter();
     if (sites)
         heap_add_block(sites, block, size, LWPS_BLOCK_MMAP, frame);
@@ -360,10 +373,14 @@ bool lwp_heap_knows_mapping(const void *block, size_t size)
 
 void lwp_heap_forget_mapping(const void *block, size_t size)
 {
-    if (lwp_early_on && size >= lwp_process.heap_threshold)
+    enum { PAGE = 4096 };
+    if (lwp_early_on)
         heap_forget_early(block);
     if (lwp_heap_knows_mapping(block, size))
         heap_remove_block(block);
+    for (uint64_t at = (uint64_t)block; heap_on && at - (uint64_t)block < size; at += PAGE)
+        if (lwp_shadow_may_know(at))
+            heap_forget_known((const void *)at);
 }
 
 /* ---- life ---- */

@@ -31,7 +31,7 @@ bool lwp_heap_find(uint64_t address, uint32_t *pool, uint64_t *start);
 #define LWP_HEAP_FRAME ((const uint64_t *)__builtin_frame_address(0) + 1)
 
 /* Mappings from the threshold on are recorded like large blocks. `frame`: LWP_HEAP_FRAME of the function that the program called. */
-void lwp_heap_note_mapping(void *block, size_t size, const uint64_t *frame);
+void lwp_heap_note_mapping(void *block, size_t size, bool memory, const uint64_t *frame); /* `memory`: of no file */
 void lwp_heap_forget_mapping(const void *block, size_t size);
 bool lwp_heap_knows_mapping(const void *block, size_t size);
 

@@ -1,5 +1,5 @@
 /* Memory that comes, goes, becomes accessible or loses what was in it other than through the allocator: watchpoints there end, what other
- * processes use is known, and large mappings are data objects. The loader may map some while dlsym runs: by bare system calls. */
+ * processes use is known, and mappings are data objects. The loader may map some while dlsym runs: by bare system calls. */
 #include "collector/light/heap/early.h"
 #include "collector/light/heap/heap.h"
 #include "collector/light/own/real_calls.h"
@@ -13,12 +13,12 @@
 #include <unistd.h>
 
 /* Code is no data; nor is what nobody may touch, as long as that is so. */
-static void mappings_note(void *block, size_t size, int protection, const uint64_t *frame)
+static void mappings_note(void *block, size_t size, int protection, bool memory, const uint64_t *frame)
 {
     if (protection == PROT_NONE)
         lwp_reserved_add((uint64_t)block, size);
     if (protection & (PROT_READ | PROT_WRITE) && !(protection & PROT_EXEC))
-        lwp_heap_note_mapping(block, size, frame);
+        lwp_heap_note_mapping(block, size, memory, frame);
 }
 
 LWP_EXPORT void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset)
@@ -37,7 +37,7 @@ LWP_EXPORT void *mmap(void *address, size_t size, int protection, int flags, int
         lwp_shared_remove((uint64_t)block, size);
     if (flags & MAP_SHARED)
         lwp_shared_add((uint64_t)block, size);
-    mappings_note(block, size, protection, LWP_HEAP_FRAME);
+    mappings_note(block, size, protection, flags & MAP_ANONYMOUS, LWP_HEAP_FRAME);
     return block;
 }
 
@@ -60,7 +60,7 @@ LWP_EXPORT int mprotect(void *block, size_t size, int protection)
     const int status =
         lwp_heap_resolved() ? LWP_REAL(mprotect)(block, size, protection) : (int)syscall(SYS_mprotect, block, size, protection);
     if (!status && protection & (PROT_READ | PROT_WRITE) && !(protection & PROT_EXEC) && lwp_reserved_take((uint64_t)block, &low, &bytes))
-        mappings_note((void *)low, bytes, protection, LWP_HEAP_FRAME);
+        mappings_note((void *)low, bytes, protection, false, LWP_HEAP_FRAME);
     return status;
 }
 
@@ -79,11 +79,11 @@ LWP_EXPORT void *mremap(void *old, size_t old_size, size_t size, int flags, ...)
         lwp_heap_forget_mapping(old, old_size);
     void *block = (void *)syscall(SYS_mremap, old, old_size, size, flags, wanted);
     if (block == MAP_FAILED && known)
-        lwp_heap_note_mapping(old, old_size, LWP_HEAP_FRAME);
+        lwp_heap_note_mapping(old, old_size, false, LWP_HEAP_FRAME);
     else if (block != MAP_FAILED) {
         if (lwp_early_on)
             lwp_heap_forget_mapping(old, old_size);
-        lwp_heap_note_mapping(block, size, LWP_HEAP_FRAME);
+        lwp_heap_note_mapping(block, size, false, LWP_HEAP_FRAME);
     }
     if (block != MAP_FAILED && was_shared) {
         if (!(flags & MREMAP_DONTUNMAP))
