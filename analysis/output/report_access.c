@@ -2,7 +2,9 @@
 #include "analysis/output/report_parts.h"
 
 #include "analysis/tables/redundancy_kinds.h"
+#include "base/order.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* "by less than 1 %": what --approx said. */
@@ -62,21 +64,33 @@ static const char *report_share_key(const json_t *total)
     return json_is_true(json_object_get(total, "by_time")) ? "time_share" : "share";
 }
 
-static void report_pair(const struct lwp_report *report, const json_t *pair, const json_t *total)
+/* Each element equals the one before it. */
+static void report_neighbours(const struct lwp_report *report, const json_t *pair)
+{
+    const json_t *object = lwp_json_entry(report->root, "objects", pair, "object");
+    fprintf(report->out, "      %5.1f %%  of %s, stored in %s; %.1f %% %s the one before\n", lwp_json_percent(pair, "own_share"),
+            lwp_json_string_or(object, "name", "unknown data"), report_access_at(report, json_object_get(pair, "first")),
+            lwp_json_percent(pair, "neighbour_share"), lwp_json_amount(pair, "approximate") > 0.5 ? "are nearly" : "equal");
+}
+
+static const char *report_pair_text(const struct lwp_report *report, const json_t *pair)
 {
     const char *first = report_access_at(report, json_object_get(pair, "first"));
     const char *second = report_access_at(report, json_object_get(pair, "second"));
-    if (json_object_get(pair, "own_share")) {
-        const json_t *object = lwp_json_entry(report->root, "objects", pair, "object");
-        fprintf(report->out, "      %5.1f %%  of %s, stored in %s; %.1f %% %s the one before\n", lwp_json_percent(pair, "own_share"),
-                lwp_json_string_or(object, "name", "unknown data"), first, lwp_json_percent(pair, "neighbour_share"),
-                lwp_json_amount(pair, "approximate") > 0.5 ? "are nearly" : "equal");
-        return;
-    }
-    fprintf(report->out, "      %5.1f %%  ", lwp_json_percent(pair, report_share_key(total)));
-    lwp_terminal_wrap(&report->to, 15,
-                      lwp_arena_printf(report->review->arena, "%s%s%s: %s", first, strcmp(first, second) ? ", then " : "",
-                                       strcmp(first, second) ? second : "", report_pair_end(report, pair)));
+    const bool same = strcmp(first, second) == 0;
+    return lwp_arena_printf(report->review->arena, "%s%s%s: %s", first, same ? "" : ", then ", same ? "" : second,
+                            report_pair_end(report, pair));
+}
+
+/* Pairs that read the same, as of several instructions of a line or below several callers. */
+struct report_row {
+    const char *text;
+    double share;
+};
+
+static int report_by_share(const void *a, const void *b)
+{
+    return LWP_COMPARE(((const struct report_row *)b)->share, ((const struct report_row *)a)->share);
 }
 
 /* That what was loaded has not changed is so of most loads: those that have no kind to act on are only counted. */
@@ -84,20 +98,37 @@ static void report_pairs(const struct lwp_report *report, const char *kind, cons
 {
     enum { PAIRS_SHOWN = 3 };
     const json_t *pair;
+    const char *key = report_share_key(total);
     bool loads = strcmp(kind, "silent_load") == 0;
-    size_t i, shown = 0, folded = 0;
+    struct report_row *rows = NULL;
+    size_t i, count = 0, room = 0, neighbours = 0, folded = 0;
     double share = 0;
     json_array_foreach(json_object_get(report->root, "redundancies"), i, pair) {
         const json_t *line = json_object_get(pair, "line");
-        if (!lwp_json_is(pair, "kind", kind) || (lwp_json_amount(pair, report_share_key(total)) < 0.01 && !loads))
+        if (!lwp_json_is(pair, "kind", kind)) {
             continue;
-        if (loads && line && !json_is_true(json_object_get(line, "acted_on"))) {
+        } else if (json_object_get(pair, "own_share")) {
+            if (lwp_json_amount(pair, key) >= 0.01 && neighbours++ < PAIRS_SHOWN)
+                report_neighbours(report, pair);
+        } else if (loads && line && !json_is_true(json_object_get(line, "acted_on"))) {
             folded++;
-            share += lwp_json_percent(pair, report_share_key(total));
-        } else if (shown++ < PAIRS_SHOWN) {
-            report_pair(report, pair, total);
+            share += lwp_json_percent(pair, key);
+        } else {
+            const char *text = report_pair_text(report, pair);
+            size_t row = 0;
+            while (row < count && strcmp(rows[row].text, text))
+                row++;
+            if (row == count)
+                LWP_APPEND(&rows, &count, &room, (struct report_row){.text = text});
+            rows[row].share += lwp_json_percent(pair, key);
         }
     }
+    LWP_SORT(rows, count, report_by_share);
+    for (size_t row = 0; row < count && row < PAIRS_SHOWN && (rows[row].share >= 1 || loads); row++) {
+        fprintf(report->out, "      %5.1f %%  ", rows[row].share);
+        lwp_terminal_wrap(&report->to, 15, rows[row].text);
+    }
+    free(rows);
     if (folded)
         fprintf(report->out, "      %5.1f %%  in %zu pair%s of no kind to act on\n", share, folded, folded == 1 ? "" : "s");
 }
