@@ -206,11 +206,12 @@ static void finding_of_split(struct lwp_profile *profile, const struct lwp_split
         finding->title = SAY("Take %s from a pool: its %llu bytes lie %llu bytes apart on average", what, element,
                              (unsigned long long)split->gain.spacing);
     else if (split->kind == LWP_SPLIT_ORDER)
-        finding->title = SAY("Lay %s down in the order of %s: each lies far from the one before",
-                             layout->container ? finding_nodes(profile, layout) : what,
-                             split->pointers != LWP_NONE ? SAY("the pointers in %s", lwp_objects_name(profile, split->pointers))
-                             : layout->container         ? "the list"
-                                                         : "their links");
+        finding->title =
+            SAY("Lay %s down in the order of %s: each lies %s the one before", layout->container ? finding_nodes(profile, layout) : what,
+                split->pointers != LWP_NONE ? SAY("the pointers in %s", lwp_objects_name(profile, split->pointers))
+                : layout->container         ? "the list"
+                                            : "their links",
+                split->gain.scattered ? "far from" : "near, but not right behind,");
     else if (split->caution)
         finding->title =
             SAY("Keep the used parts of %s in arrays of your own: loops use %.0f of its %llu bytes at a time", what, mean, element);

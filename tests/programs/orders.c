@@ -1,5 +1,6 @@
 /* orders KIND ROUNDS: goes through records in an order that is not that of memory, the same each time ("list", or "pointers": an array of
- * them), or through a list in the order of memory and one whose records change places ("moves"). */
+ * them), or through a list in the order of memory and one whose records change places ("moves"). Records that end in a text each: of one
+ * length, in blocks of their own and in any order ("tails"), or of several, one behind the other in chunks ("chunks"). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,12 @@ struct guest {
     struct guest *next;
     double pays;
     int table;
+};
+
+struct line {
+    struct line *next;
+    long number;
+    char text[];
 };
 
 static unsigned long state = 1;
@@ -60,6 +67,39 @@ __attribute__((noinline)) static double played(const struct track *first)
     double sum = 0;
     for (const struct track *track = first; track; track = track->next)
         sum += track->length * (double)track->plays;
+    return sum;
+}
+
+enum { CHUNK = 4000, TEXT = 40 };
+
+static struct line *lines(int in_chunks)
+{
+    static void *made[RECORDS];
+    char *now = NULL, *end = NULL;
+    for (size_t i = 0; i < RECORDS; i++) {
+        const size_t bytes = sizeof(struct line) + (in_chunks ? drawn(TEXT / 8) * 8 : TEXT);
+        if (in_chunks && now + bytes > end) {
+            now = malloc(CHUNK);
+            end = now + CHUNK;
+        }
+        struct line *line = in_chunks ? (struct line *)now : malloc(bytes);
+        now = in_chunks ? now + bytes : NULL;
+        memset(line, 1, bytes);
+        line->number = (long)i;
+        made[i] = line;
+    }
+    if (!in_chunks)
+        shuffle(made);
+    for (size_t i = 0; i < RECORDS; i++)
+        ((struct line *)made[i])->next = i + 1 < RECORDS ? made[i + 1] : NULL;
+    return made[0];
+}
+
+__attribute__((noinline)) static double numbers(const struct line *first)
+{
+    double sum = 0;
+    for (const struct line *line = first; line; line = line->next)
+        sum += (double)line->number;
     return sum;
 }
 
@@ -122,12 +162,14 @@ int main(int count, char **arguments)
     const int pointers = strcmp(kind, "pointers") == 0, moves = strcmp(kind, "moves") == 0;
     static struct guest *tables[TABLES];
     double sum = 0;
-    struct track *first = pointers ? NULL : tracks(moves);
+    const int tails = strcmp(kind, "tails") == 0, chunks = strcmp(kind, "chunks") == 0;
+    struct line *line = tails || chunks ? lines(chunks) : NULL;
+    struct track *first = pointers || line ? NULL : tracks(moves);
     if (pointers)
         make_places();
     if (moves)
         make_guests(tables);
     for (long r = 0; r < rounds; r++)
-        sum += pointers ? heights() : played(first) + (moves ? evening(tables) : 0);
+        sum += pointers ? heights() : line ? numbers(line) : played(first) + (moves ? evening(tables) : 0);
     return printf("%g\n", sum) < 0;
 }

@@ -333,9 +333,12 @@ bool lwp_gain_in_order(struct lwp_profile *profile, const struct lwp_layout *lay
         return false;
     const struct lwp_gain_visit visit = gain_visit(profile, layout, &layout->loops[loop], change.elements);
     const double spacing = (double)change.today.of[0].spacing;
-    if (visit.access.dependent ? lwp_gain_chain(profile, &visit, spacing) == LWP_GAIN_UNKNOWN
-                               : !visit.shape.led || visit.access.pattern != LWP_GAIN_RANDOM)
+    const enum lwp_gain_pattern pattern = visit.access.dependent ? lwp_gain_chain(profile, &visit, spacing)
+                                          : visit.shape.led      ? visit.access.pattern
+                                                                 : LWP_GAIN_UNKNOWN;
+    if (pattern != LWP_GAIN_RANDOM && (pattern == LWP_GAIN_UNKNOWN || !visit.access.dependent))
         return false;
+    gain->scattered = pattern == LWP_GAIN_RANDOM;
     gain_of_loop(profile, &change, loop, &sum, gain);
     lwp_gain_speedups(profile, &sum, &change.share, gain);
     return gain->run;

@@ -24,6 +24,7 @@ struct lwp_gain {
     double pattern_ns, program_ns;    /* a visit takes in the loop that saves most, when run and in the program; 0: not known */
     bool measured;                    /* mostly by running the loops' accesses on this machine (measured.h) */
     bool run;                         /* ... whether or not that took the loop's time: the interval has both */
+    bool scattered;                   /* of another order: the loop goes far from one element to the next today */
     double set_up; /* the part of all time that loops take which touch the elements first (set_up.h): no gain is seen there */
     struct lwp_gain_loop *loops;
     size_t loop_count;

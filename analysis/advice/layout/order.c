@@ -86,6 +86,11 @@ static uint32_t order_pointers(const struct lwp_profile *profile, const struct l
     return LWP_NONE;
 }
 
+bool lwp_order_has_tails(const struct lwp_layout *layout)
+{
+    return layout->behind || (layout->type && lwp_types_is_open(layout->type));
+}
+
 /* The nodes in the order of the loop: in one array, or as malloc has those of a container. */
 static void order_place(const struct lwp_profile *profile, const struct lwp_layout *layout, struct lwp_placement *after)
 {
@@ -108,6 +113,8 @@ bool lwp_order_try(struct lwp_profile *profile, const struct lwp_layout *layout,
 {
     const struct lwp_layout_loop *loop = order_loop(layout);
     if (!loop || !profile->code || !lwp_engine_row(profile->engine)->cpu_time)
+        return false;
+    if (lwp_order_has_tails(layout) && !layout->single) /* carved out of blocks: how far apart they lie is not known */
         return false;
     const uint32_t pointers = order_pointers(profile, layout, loop->region);
     uint64_t link = 0;

@@ -34,6 +34,27 @@ static const char *order_of_links(struct lwp_profile *profile, const char *type,
                order_array(profile, type, "the list does", cxx), type, link, link, link, cxx ? "copy.data()" : "copy");
 }
 
+/* Elements that are longer than their type. */
+static const char *order_of_tails(struct lwp_profile *profile, const char *type, const char *pointers, const char *link)
+{
+    const char *begin = "char *to = (char *)malloc(bytes); /* of all elements */\n";
+    if (pointers)
+        return SAY("%s"
+                   "for (size_t i = 0; i < count; i++) {\n"
+                   "    size_t size = size_of(%s[i]); /* with what lies behind the structure, rounded up to 8 */\n"
+                   "    %s[i] = (%s *)memcpy(to, %s[i], size);\n"
+                   "    to += size;\n"
+                   "}\n",
+                   begin, pointers, pointers, type, pointers);
+    return SAY("%s"
+               "for (%s **at = &first; *at; at = &(*at)->%s) {\n"
+               "    size_t size = size_of(*at); /* with what lies behind the structure, rounded up to 8 */\n"
+               "    *at = (%s *)memcpy(to, *at, size);\n"
+               "    to += size;\n"
+               "}\n",
+               begin, type, link, type);
+}
+
 const char *lwp_order_write(struct lwp_profile *profile, const struct lwp_split *split)
 {
     const struct lwp_layout *layout = split->layout;
@@ -42,11 +63,14 @@ const char *lwp_order_write(struct lwp_profile *profile, const struct lwp_split 
         return SAY("auto copy = name; // element by element, in its order\nname.swap(copy);\n");
     if (!type || (type->language != LWP_LANGUAGE_C && type->language != LWP_LANGUAGE_CXX))
         return NULL;
-    const bool cxx = type->language == LWP_LANGUAGE_CXX;
+    const bool cxx = type->language == LWP_LANGUAGE_CXX, tails = lwp_order_has_tails(layout);
+    if (split->pointers != LWP_NONE && tails)
+        return order_of_tails(profile, type->name, lwp_objects_name(profile, split->pointers), NULL);
     if (split->pointers != LWP_NONE)
         return order_of_pointers(profile, type->name, lwp_objects_name(profile, split->pointers), cxx);
     for (size_t f = 0; f < layout->field_count; f++)
         if (layout->fields[f].offset == split->link && layout->fields[f].bytes == sizeof(void *))
-            return order_of_links(profile, type->name, layout->fields[f].name, cxx);
+            return tails ? order_of_tails(profile, type->name, NULL, layout->fields[f].name)
+                         : order_of_links(profile, type->name, layout->fields[f].name, cxx);
     return NULL;
 }

@@ -28,6 +28,9 @@ bool lwp_reorder_try(struct lwp_profile *profile, const struct lwp_layout *layou
  * declaration yet) and returns true when the order lasts, and what it gains was measured. */
 bool lwp_order_try(struct lwp_profile *profile, const struct lwp_layout *layout, const double *affinity, struct lwp_split *ordered);
 
+/* Whether elements end in bytes that are not of their type, as many as each needs: a flexible array, a key. */
+bool lwp_order_has_tails(const struct lwp_layout *layout);
+
 /* order_text.c: what brings the elements into that order, in C or C++; NULL: in another language, or the link has no name. */
 const char *lwp_order_write(struct lwp_profile *profile, const struct lwp_split *split);
 
