@@ -172,7 +172,7 @@ static void test_stalled(void **state)
     (void)state;
     struct lwp_region regions[2] = {{.parent = LWP_NONE, .same_as = 0}, {.parent = 0, .same_as = 1}};
     struct lwp_profile profile = {.regions = regions, .region_count = 2};
-    struct lwp_loop_shape shape = {.instructions = 4, .accesses = 1};
+    struct lwp_loop_shape shape = {.work.instructions = 4, .accesses = 1};
     /* One access in four instructions, a quarter of the samples on it: nothing stalls. */
     regions[0].weight.weight = 100;
     regions[0].stalled = 25;
@@ -441,11 +441,11 @@ static void rarely_of(struct lwp_arena *arena, struct lwp_code *code, uint32_t m
     for (int seen = 0; seen < 2; seen++) {
         ran = all;
         lwp_interrupts_add(&profile.interrupts, within, seen ? 200 : 0);
-        assert_int_equal(lwp_gain_leave_out(&profile, 0, 1, &ran), !seen);
-        assert_int_equal(all.instructions - ran.instructions, seen ? 0 : 6);
-        assert_int_equal(all.flags - ran.flags, seen ? 0 : 6);
-        assert_true(seen ? ran.chain == all.chain : ran.chain == 1);        /* what counts the iterations */
-        assert_false(lwp_gain_leave_out(&profile, 0, 1000, &ran));          /* it may be too short for a sample to fall on it */
+        assert_int_equal(lwp_gain_leave_out(&profile, 0, 1, &ran.work), !seen);
+        assert_int_equal(all.work.instructions - ran.work.instructions, seen ? 0 : 6);
+        assert_int_equal(all.work.flags - ran.work.flags, seen ? 0 : 6);
+        assert_true(seen ? ran.work.chain == all.work.chain : ran.work.chain == 1); /* what counts the iterations */
+        assert_false(lwp_gain_leave_out(&profile, 0, 1000, &ran.work));          /* it may be too short for a sample to fall on it */
     }
     lwp_interrupts_free(&profile.interrupts);
     lwp_locations_free(profile.locations);
@@ -466,7 +466,7 @@ static void test_tree_links(void **state)
 static void test_possible_pace(void **state)
 {
     (void)state;
-    const struct lwp_gain_visit visit = {.visits = 1, .shape.instructions = 9};
+    const struct lwp_gain_visit visit = {.visits = 1, .shape.work.instructions = 9};
     near(lwp_gain_possible_pace(0.083, &visit), 0);
     near(lwp_gain_possible_pace(2, &visit), 2);
 }
@@ -504,21 +504,21 @@ static void test_shapes(void **state)
         assert_true(!array.chained && array.steps && array.step == 16);
         assert_true(list.step == 0 && chain.step == 0);
         assert_int_equal(array.accesses, 1);
-        assert_true(array.instructions >= 2 && array.instructions <= 5);
+        assert_true(array.work.instructions >= 2 && array.work.instructions <= 5);
         assert_true(array.loads == 1 && array.stores == 0 && array.exits == 1 && !array.stays);
         assert_true(!jumps.chained && !jumps.steps);
         const struct lwp_loop_shape looked_up = shape_of(code, module, path, "looked_up");
         assert_true(looked_up.apart && !looked_up.chained && jumps.apart && !list.apart && !chain.apart);
         assert_false(shape_of(code, module, path, "kept").apart || shape_of(code, module, path, "asked").apart);
-        assert_true(drawn.chain >= 4 && drawn.loaded_chain == 1 && array.loaded_chain == 1); /* the sum */
-        near(shape_of(code, module, path, "ninefold").loaded_chain, 1 + CODE_SCALED_CYCLES);
-        assert_int_equal(shape_of(code, module, path, "ninefold").scaled, 1);
-        assert_int_equal(array.scaled, 0);
+        assert_true(drawn.work.chain >= 4 && drawn.work.loaded_chain == 1 && array.work.loaded_chain == 1); /* the sum */
+        near(shape_of(code, module, path, "ninefold").work.loaded_chain, 1 + CODE_SCALED_CYCLES);
+        assert_int_equal(shape_of(code, module, path, "ninefold").work.scaled, 1);
+        assert_int_equal(array.work.scaled, 0);
         const struct lwp_loop_shape row = shape_of(code, module, path, "row_sum"), pairs = shape_of(code, module, path, "pair_sums");
-        assert_true(row.sums == 3 && row.products == 1 && row.depth == 16); /* of 4 cycles each */
-        assert_true(pairs.sums == 3 && pairs.products == 1 && pairs.depth == 12);
-        assert_true(list.sums == 0 && list.products == 0 && list.depth == 0);
-        assert_true(list.tail > 0 && row.tail == row.depth && nest.tail > 0);
+        assert_true(row.work.sums == 3 && row.work.products == 1 && row.work.depth == 16); /* of 4 cycles each */
+        assert_true(pairs.work.sums == 3 && pairs.work.products == 1 && pairs.work.depth == 12);
+        assert_true(list.work.sums == 0 && list.work.products == 0 && list.work.depth == 0);
+        assert_true(list.work.tail > 0 && row.work.tail == row.work.depth && nest.work.tail > 0);
         assert_true(drawn.drawn && !jumps.drawn && !array.drawn && !list.drawn && !chain.drawn);
         assert_true(chain.chained && !chain.steps);
         assert_false(nest.chained);
@@ -529,7 +529,7 @@ static void test_shapes(void **state)
         assert_int_equal(jumps.computed_calls, 0);
         access_of(code, module, path, "told", &told);
         assert_int_equal(told.computed_calls, 1);
-        near(told.tail, 0); /* what it calls goes on as well */
+        near(told.work.tail, 0); /* what it calls goes on as well */
         assert_true(shape_of(code, module, path, "hand_on").hands_on && !told.hands_on && !list.hands_on && !jumps.hands_on);
         struct lwp_loop_shape none, swaps, adds, widens, decides;
         access_at(code, module, path, "swap", true, &swaps);

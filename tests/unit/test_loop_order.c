@@ -210,7 +210,7 @@ static void assert_loads_first(struct lwp_code *code, uint32_t module)
     const struct lwp_order order = {
         .profile = &of,
         .rows = 100,
-        .shape = {.chain = 4, .instructions = 5},
+        .shape.work = {.chain = 4, .instructions = 5},
         .count = 2,
         .accesses = {{.stream = &sum, .step = {LWP_ORDER_STAYS, false, 0, false}},
                      {.stream = &down, .step = {LWP_ORDER_COLUMN, false, 4096, false}, .columns = {.apart = 8}}}};
@@ -252,7 +252,7 @@ static void assert_nest(struct lwp_code *code, uint32_t module, const char *path
     assert_int_equal(order.outer.level, 1);
     assert_int_equal(order.outer.by, 8);
     order.rows = 64;
-    order.shape.instructions = 6;
+    order.shape.work.instructions = 6;
     struct lwp_pattern pattern; /* both are of one object: the pivot's column is run where it stays, not beside the others */
     assert_true(lwp_order_pattern(&order, &order.accesses[1], false, &pattern));
     assert_int_equal(pattern.array_count, 2);
@@ -284,7 +284,7 @@ static void assert_sums(struct lwp_code *code, uint32_t module, const char *path
         struct lwp_order order = {
             .profile = &of,
             .rows = 64,
-            .shape = {.instructions = 5, .chain = 4, .loaded_chain = 4},
+            .shape.work = {.instructions = 5, .chain = 4, .loaded_chain = 4},
             .count = 1,
             .accesses = {{.stream = &down, .step = {LWP_ORDER_COLUMN, false, nests[i].bytes, false}, .columns = {16, 0.25}, .now = 1}}};
         struct lwp_pattern pattern;

@@ -231,7 +231,7 @@ static struct lwp_gain_visit gain_visit(struct lwp_profile *profile, const struc
             visit.access.pattern = LWP_GAIN_SEQUENTIAL;
         /* Unrolled loops visit several elements each time round. */
         visit.visits = fmax(1, (double)loop->stride / (double)layout->spacing);
-        visit.access.instructions = visit.shape.instructions / visit.visits;
+        visit.access.instructions = visit.shape.work.instructions / visit.visits;
     }
     /* Nodes that nothing leads to which came before, as the entries of a hash table; else how they are come to the code does not show, nor
      * in which order a loop takes its pointers. */

@@ -156,7 +156,7 @@ struct lwp_gain_range lwp_gain_stalled(const struct lwp_profile *profile, uint32
     double whole = fmax(in->weight.weight, in->stalled);
     if (in->stalled <= 0 || whole <= 0)
         return range;
-    double by_chance = shape->instructions ? fmin(0.5, (double)shape->accesses / shape->instructions) : 0;
+    double by_chance = shape->work.instructions ? fmin(0.5, (double)shape->accesses / shape->work.instructions) : 0;
     double share = in->stalled / whole, excess = fmax(0, share - by_chance) / (1 - by_chance);
     double nested = 0, nested_stalled = 0, part = fmin(1, stalled / in->stalled);
     model_nested(profile, region, &nested, &nested_stalled);
@@ -169,7 +169,7 @@ struct lwp_gain_range lwp_gain_stalled(const struct lwp_profile *profile, uint32
 struct lwp_gain_range lwp_gain_stall_share(const struct lwp_profile *profile, uint32_t region, const struct lwp_loop_shape *shape)
 {
     const struct lwp_region *in = &profile->regions[region];
-    double chance = shape->instructions ? fmin(0.5, (double)shape->accesses / shape->instructions) : 0;
+    double chance = shape->work.instructions ? fmin(0.5, (double)shape->accesses / shape->work.instructions) : 0;
     double share = in->weight.weight > 0 ? fmin(1, in->stalled / in->weight.weight) : 0;
     return (struct lwp_gain_range){fmax(0, share - chance) / (1 - chance), share};
 }

@@ -226,24 +226,24 @@ unsigned lwp_gain_threads(const struct lwp_profile *profile, const struct lwp_ga
     return (unsigned)fmax(1, fmin(threads, (double)cores));
 }
 
-double lwp_gain_chain_cycles(const struct lwp_loop_shape *shape, double visits)
+double lwp_gain_chain_cycles(const struct lwp_loop_work *work, double visits)
 {
-    return fmax(0, shape->loaded_chain - CODE_SCALED_CYCLES * shape->scaled) / visits;
+    return fmax(0, work->loaded_chain - CODE_SCALED_CYCLES * work->scaled) / visits;
 }
 
-void lwp_gain_computes(const struct lwp_loop_shape *shape, double visits, struct lwp_pattern *pattern)
+void lwp_gain_computes(const struct lwp_loop_work *work, double visits, struct lwp_pattern *pattern)
 {
-    pattern->instructions = shape->instructions / visits;
-    pattern->flags = shape->flags / visits;
-    pattern->sums = shape->sums / visits;
-    pattern->products = shape->products / visits;
-    pattern->depth = shape->depth;
-    pattern->chain = lwp_gain_chain_cycles(shape, visits);
-    pattern->scaled = (unsigned)lround(shape->scaled / visits);
-    pattern->apart = shape->chain > shape->loaded_chain ? shape->chain / visits : 0;
-    pattern->floating = shape->chain_of_vectors;
-    pattern->through_memory = shape->kept != LWP_LOOP_KEPT_IN_REGISTER && visits <= 1;
-    pattern->at_address = shape->kept == LWP_LOOP_KEPT_AT_ADDRESS;
+    pattern->instructions = work->instructions / visits;
+    pattern->flags = work->flags / visits;
+    pattern->sums = work->sums / visits;
+    pattern->products = work->products / visits;
+    pattern->depth = work->depth;
+    pattern->chain = lwp_gain_chain_cycles(work, visits);
+    pattern->scaled = (unsigned)lround(work->scaled / visits);
+    pattern->apart = work->chain > work->loaded_chain ? work->chain / visits : 0;
+    pattern->floating = work->chain_of_vectors;
+    pattern->through_memory = work->kept != LWP_LOOP_KEPT_IN_REGISTER && visits <= 1;
+    pattern->at_address = work->kept == LWP_LOOP_KEPT_AT_ADDRESS;
     pattern->unrolled = (unsigned)fmin(visits, LWP_PATTERN_UNROLLED);
 }
 
@@ -267,7 +267,7 @@ bool lwp_gain_pattern(struct lwp_profile *profile, const struct lwp_gain_visit *
         lwp_gain_tree_pattern(profile, visit, spacing, pattern);
     else if (visit->access.dependent)
         lwp_gain_chain_pattern(profile, visit, spacing, pattern);
-    lwp_gain_computes(&visit->shape, visit->visits, pattern);
+    lwp_gain_computes(&visit->shape.work, visit->visits, pattern);
     if (placement->ordered) {
         pattern->far = visit->access.dependent ? lwp_gain_chain_begins(profile, visit, spacing) : 0;
         pattern->window = pattern->passes = 0;

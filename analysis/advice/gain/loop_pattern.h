@@ -16,9 +16,9 @@ bool lwp_gain_pattern(struct lwp_profile *profile, const struct lwp_gain_visit *
 unsigned lwp_gain_threads(const struct lwp_profile *profile, const struct lwp_gain_visit *visit);
 
 /* Cycles a visit of the loop's chain beside its sums with a factor. */
-double lwp_gain_chain_cycles(const struct lwp_loop_shape *shape, double visits);
+double lwp_gain_chain_cycles(const struct lwp_loop_work *work, double visits);
 
 /* Sets how much a round of a loop computes that makes so many `visits`, and how long it waits for the round before. */
-void lwp_gain_computes(const struct lwp_loop_shape *shape, double visits, struct lwp_pattern *pattern);
+void lwp_gain_computes(const struct lwp_loop_work *work, double visits, struct lwp_pattern *pattern);
 
 #endif

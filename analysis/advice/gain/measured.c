@@ -306,7 +306,7 @@ static void measured_believe(const struct lwp_profile *profile, const struct lwp
 
 static double measured_core(const struct lwp_gain_visit *visit)
 {
-    return visit->shape.instructions / visit->visits * usual_cycle_ns / lwp_gain_instructions_most;
+    return visit->shape.work.instructions / visit->visits * usual_cycle_ns / lwp_gain_instructions_most;
 }
 
 double lwp_gain_possible_pace(double pace, const struct lwp_gain_visit *visit)
@@ -365,8 +365,8 @@ static double measured_stalls_most(const struct lwp_profile *profile, const stru
 {
     const double sampled = lwp_gain_stall_share(profile, visit->region, &visit->shape).high;
     return measured_nested(profile, visit) ? sampled
-                                           : lwp_gain_stalls_most(sampled, visit->shape.tail / visit->visits * usual_cycle_ns, times->core,
-                                                                  measured->pace > 0 ? measured->pace : times->before);
+                                           : lwp_gain_stalls_most(sampled, visit->shape.work.tail / visit->visits * usual_cycle_ns,
+                                                                  times->core, measured->pace > 0 ? measured->pace : times->before);
 }
 
 /* Both patterns, with as long a chain as today's needs to wait no more of its time than the loop does. False: they cannot be run. */
@@ -375,7 +375,7 @@ static bool measured_fit(struct lwp_profile *profile, const struct lwp_gain_visi
 {
     const double spacing = (double)before->of[0].spacing;
     const struct lwp_pattern_times *times = &run->times;
-    double chain = lwp_gain_chain_cycles(&visit->shape, visit->visits);
+    double chain = lwp_gain_chain_cycles(&visit->shape.work, visit->visits);
     for (int tries = 0; tries < MEASURED_TRIES; tries++) {
         if (!lwp_gain_pattern(profile, visit, before, chain, spacing, &run->today) ||
             !lwp_gain_pattern(profile, visit, after, chain, spacing, &run->changed) ||
@@ -458,7 +458,7 @@ static bool measured_fit_ran(struct lwp_profile *profile, struct lwp_gain_visit 
     if (visit->closest && !measured_fit(profile, visit, before, after, measured, run))
         return false;
     const double took = measured->pace > 0 ? measured->pace : run->times.before;
-    return !lwp_gain_leave_out(profile, visit->region, visit->visits * took, &visit->shape) ||
+    return !lwp_gain_leave_out(profile, visit->region, visit->visits * took, &visit->shape.work) ||
            measured_fit(profile, visit, before, after, measured, run);
 }
 
@@ -471,7 +471,7 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
     struct measured_run run = {0};
     double after_others = 0;
     *measured = (struct lwp_gain_measured){.ratio = 1, .low = 1, .high = 1};
-    if (visit->region == LWP_NONE || !visit->shape.instructions || visit->elements < 16)
+    if (visit->region == LWP_NONE || !visit->shape.work.instructions || visit->elements < 16)
         return false;
     if (!dependent && !visit->found) /* searches have guesses of their own */
         measured_jumps(profile, visit, measured);
@@ -481,7 +481,7 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
         return false;
     /* One instruction loads and adds: which of the two is awaited no sample says. */
     measured->doubtful =
-        measured->pace <= 0 && visit->shape.loaded_chain >= chain_long * visit->visits && !measured_written(profile, visit);
+        measured->pace <= 0 && visit->shape.work.loaded_chain >= chain_long * visit->visits && !measured_written(profile, visit);
     const bool displaced = lwp_gain_time_displaced(profile, visit, &run.today, &run.changed, &after_others);
     measured_run_often(profile, visit, &run, measured);
     measured_compare(profile, visit, &run, measured);
@@ -492,7 +492,7 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
     if (displaced)
         lwp_gain_of_displaced(after_others / run.times.before, measured);
     measured->crowded = visit->access.pattern == LWP_GAIN_RANDOM && !dependent &&
-                        lwp_gain_chain_cycles(&visit->shape, visit->visits) + run.today.scaled >= chain_long;
+                        lwp_gain_chain_cycles(&visit->shape.work, visit->visits) + run.today.scaled >= chain_long;
     measured->ratio = fmax(measured->ratio, lwp_gain_least_ratio(&run.stalls, measured->core / measured->pattern,
                                                                  measured_about_as_long(measured, measured->pattern)));
     measured->high = fmax(measured->high, measured->ratio);

@@ -21,7 +21,7 @@ static double ran_most(uint64_t samples)
     return (double)samples + 3 + 1.645 * sqrt((double)samples);
 }
 
-bool lwp_gain_leave_out(const struct lwp_profile *profile, uint32_t region, double iteration_ns, struct lwp_loop_shape *shape)
+bool lwp_gain_leave_out(const struct lwp_profile *profile, uint32_t region, double iteration_ns, struct lwp_loop_work *work)
 {
     const struct lwp_region *loop = &profile->regions[region];
     struct lwp_loop_part parts[PARTS_MOST];
@@ -36,6 +36,6 @@ bool lwp_gain_leave_out(const struct lwp_profile *profile, uint32_t region, doub
             parts[left_out++] = parts[i];
     }
     if (left_out)
-        lwp_loop_shape_without(profile->code, loop->module, loop->address, parts, left_out, shape);
+        lwp_loop_work_without(profile->code, loop->module, loop->address, parts, left_out, work);
     return left_out > 0;
 }

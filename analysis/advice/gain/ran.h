@@ -4,8 +4,8 @@
 
 #include "analysis/profile/profile.h"
 
-/* Leaves out of *shape, that of the region, the blocks that few samples fell on, where an iteration takes so many nanoseconds. False: there
+/* Leaves out of *work, that of the region, the blocks that few samples fell on, where an iteration takes so many nanoseconds. False: there
  * are none. */
-bool lwp_gain_leave_out(const struct lwp_profile *profile, uint32_t region, double iteration_ns, struct lwp_loop_shape *shape);
+bool lwp_gain_leave_out(const struct lwp_profile *profile, uint32_t region, double iteration_ns, struct lwp_loop_work *work);
 
 #endif

@@ -96,7 +96,7 @@ static bool measured_pattern(const struct lwp_profile *profile, const struct lwp
     *array = (struct lwp_pattern_array){.walk = LWP_PATTERN_STEPS};
     pattern->array_count = 1;
     pattern->elements = elements;
-    lwp_gain_computes(shape, 1, pattern);
+    lwp_gain_computes(&shape->work, 1, pattern);
     pattern->threads = 1;
     struct measured_block block;
     for (size_t i = 0; i < loop->count; i = block.end) {
@@ -153,7 +153,7 @@ bool lwp_conflict_measure(struct lwp_profile *profile, const struct lwp_conflict
     struct lwp_pattern_times times;
     const uint64_t elements = measured_elements(profile, loop);
     *measured = (struct lwp_gain_measured){.ratio = 1, .low = 1, .high = 1};
-    if (!shape->instructions || elements < LWP_PATTERN_UNROLLED || !measured_pattern(profile, loop, shape, NULL, elements, &before) ||
+    if (!shape->work.instructions || elements < LWP_PATTERN_UNROLLED || !measured_pattern(profile, loop, shape, NULL, elements, &before) ||
         !measured_pattern(profile, loop, shape, moved, elements, &after) || !lwp_gain_times(profile, loop->region, &before, &after, &times))
         return false;
     const struct lwp_gain_range stalls = lwp_gain_stall_share(profile, loop->region, shape);

@@ -240,7 +240,7 @@ static struct lwp_gain_range gain_saved(const struct lwp_profile *profile, const
     const struct lwp_caches caches = lwp_gain_caches(profile->machine);
     struct lwp_placement_need before = gain_need(candidates, regroup, loop, false, of->before[0], of->before[1]);
     struct lwp_placement_need after = gain_need(candidates, regroup, loop, true, of->after[0], of->after[1]);
-    struct lwp_gain_access access = {LWP_GAIN_RANDOM, loop->shape.chained || of->leader != LWP_NONE, loop->shape.instructions};
+    struct lwp_gain_access access = {LWP_GAIN_RANDOM, loop->shape.chained || of->leader != LWP_NONE, loop->shape.work.instructions};
     double arrives = before.busy > (double)caches.l3_bytes ? 0.6 : 0.3;
     struct lwp_gain_range order = gain_sequential(of, arrives), random;
     if (of->pattern == PATTERN_SEQUENTIAL)
@@ -312,7 +312,7 @@ static struct lwp_gain_visit gain_visit(struct lwp_profile *profile, const struc
                                    .access = {!told                           ? LWP_GAIN_UNKNOWN
                                               : of->pattern == PATTERN_RANDOM ? LWP_GAIN_RANDOM
                                                                               : LWP_GAIN_SEQUENTIAL,
-                                              false, loop->shape.instructions},
+                                              false, loop->shape.work.instructions},
                                    .shape = loop->shape};
 }
 

@@ -144,7 +144,7 @@ static void pages_pattern(const struct lwp_profile *profile, const struct pages_
     pattern->array_count = group->count;
     pattern->elements = (uint64_t)pages_elements(profile, first);
     pattern->far = first->far;
-    lwp_gain_computes(&first->shape, first->visits, pattern);
+    lwp_gain_computes(&first->shape.work, first->visits, pattern);
     pattern->threads = 1;
     for (size_t i = 0; i < group->count; i++) {
         pattern->arrays[i].walk = group->of[i].shape.chained ? LWP_PATTERN_CHAINED : LWP_PATTERN_INDEXED;

@@ -138,7 +138,7 @@ static void order_add(struct lwp_order *order, const struct lwp_stream *stream)
     *access = (struct lwp_order_access){.stream = stream};
     access->step = lwp_order_step(moves, order_moves(order, stream, moves, ROOM), shaped ? shape.step : 0, shaped && shape.stays,
                                   profile->machine.line_bytes);
-    if (shaped && (stream->weight.weight > 0 || !order->shape.instructions))
+    if (shaped && (stream->weight.weight > 0 || !order->shape.work.instructions))
         order->shape = shape; /* of the loop that is awaited, if any is */
 }
 
@@ -304,7 +304,7 @@ static double order_stalled(const struct lwp_order *order)
     for (size_t i = 0; i < order->count; i++)
         columns += order->accesses[i].step.kind == LWP_ORDER_COLUMN;
     double whole = fmax(region->weight.weight, order->stalled.weight), share = order->stalled.weight / whole;
-    double chance = order->shape.instructions ? fmin(0.5, (double)columns / order->shape.instructions) : 0;
+    double chance = order->shape.work.instructions ? fmin(0.5, (double)columns / order->shape.work.instructions) : 0;
     return (share - chance) / (1 - chance);
 }
 

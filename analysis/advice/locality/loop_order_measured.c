@@ -186,7 +186,7 @@ static bool measured_gather(const struct lwp_order *order, const struct lwp_orde
         stores |= stream->stores > 0;
         nest->stored |= stream->stores > 0 && order->accesses[i].step.kind == LWP_ORDER_STAYS;
     }
-    const bool chain = order->shape.loaded_chain > chain_sum;
+    const bool chain = order->shape.work.loaded_chain > chain_sum;
     nest->goes_on = !stores && chain && lwp_order_sums_on(order, column);
     nest->sums = !stores && chain && !nest->goes_on && nest->arrays < LWP_PATTERN_ARRAYS;
     return nest->arrays > 0 && nest->rows > 0;
@@ -242,7 +242,7 @@ static bool measured_fill(const struct lwp_order *order, const struct measured_n
     const double inner = interchanged ? nest->columns : nest->rows, outer = interchanged ? nest->rows : nest->columns;
     pattern->inner = (uint64_t)inner;
     pattern->elements = (uint64_t)inner * (uint64_t)outer;
-    lwp_gain_computes(&order->shape, 1, pattern);
+    lwp_gain_computes(&order->shape.work, 1, pattern);
     const bool in_memory = interchanged && (nest->sums || nest->stored);
     pattern->chain = in_memory ? 1 : pattern->chain;
     pattern->floating &= !in_memory;
@@ -289,7 +289,7 @@ static bool measured_fill(const struct lwp_order *order, const struct measured_n
         }
     }
     if (interchanged && nest->sums)
-        measured_sums(nest, order->accesses[0].stream->bytes < 8 ? 4 : 8, order->shape.chain_of_vectors, pattern);
+        measured_sums(nest, order->accesses[0].stream->bytes < 8 ? 4 : 8, order->shape.work.chain_of_vectors, pattern);
     return true;
 }
 
@@ -410,7 +410,7 @@ bool lwp_order_measure(const struct lwp_order *order, const struct lwp_order_acc
     struct measured_nest nest = {0};
     bool resembles = false;
     *measured = (struct lwp_gain_measured){0};
-    if (!order->shape.instructions || !measured_gather(order, column, &nest))
+    if (!order->shape.work.instructions || !measured_gather(order, column, &nest))
         return false;
     const struct lwp_guesses jumps = lwp_gain_guesses(order->profile, order->region);
     const double guesses = fmin(1, jumps.ways + jumps.past + jumps.open);

@@ -135,9 +135,9 @@ static void group_add(struct lwp_profile *profile, struct access_group *group, c
     group->most = fmax(group->most, place_most(profile, place, traversal, &shape));
     if (!shaped)
         return;
-    group->instructions = fmax(group->instructions, shape.instructions);
+    group->instructions = fmax(group->instructions, shape.work.instructions);
     group->accesses = fmax(group->accesses, shape.accesses);
-    group->chain = fmax(group->chain, shape.chain);
+    group->chain = fmax(group->chain, shape.work.chain);
     group->branches = fmax(group->branches, shape.branches);
     if (group->pace <= 0)
         group->pace = place_pace(profile, place, traversal, &shape);

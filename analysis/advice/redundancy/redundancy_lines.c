@@ -264,7 +264,7 @@ static double access_time(struct lwp_profile *profile, const struct lwp_redundan
     if (!code || region_time(profile, region).value <= 0)
         return 1;
     if (lwp_loop_shape(profile->code, node->module, node->address, &shape))
-        instructions = shape.instructions;
+        instructions = shape.work.instructions;
     else if (code->function_high > code->function_low)
         instructions = (double)(code->function_high - code->function_low) / INSTRUCTION_BYTES;
     double part = instructions > 1 ? 1 / instructions : 1, stalls, unstalled = unstalled_time(profile, region, node, &stalls);

@@ -59,10 +59,10 @@ static void facts_add(struct loop_facts *facts, struct loop_waits *waits, const 
     struct lwp_loop_shape *shape = &facts->shape;
     bool accesses = instruction->memory.exists;
     /* Branches are fused with the comparison before them. */
-    shape->instructions += !instruction->padding && instruction->flow != CODE_FLOW_BRANCH && instruction->flow != CODE_FLOW_JUMP;
-    shape->flags += instruction->flags;
-    shape->sums += code_is_sum(instruction);
-    shape->products += code_is_product(instruction);
+    shape->work.instructions += !instruction->padding && instruction->flow != CODE_FLOW_BRANCH && instruction->flow != CODE_FLOW_JUMP;
+    shape->work.flags += instruction->flags;
+    shape->work.sums += code_is_sum(instruction);
+    shape->work.products += code_is_product(instruction);
     shape->accesses += accesses && (instruction->memory.load || instruction->memory.store);
     shape->loads += accesses && instruction->memory.load;
     shape->stores += accesses && instruction->memory.store;
@@ -123,8 +123,8 @@ static bool facts_read(const struct code_module *module, const struct flow_funct
     const uint32_t calls = facts->flow.calls, kept = calls ? calls + code_loop_spills(module, function, loop) : 0;
     facts->stores = facts->shape.stores > kept ? facts->shape.stores - kept : 0;
     const uint64_t loaded = loop_flow_from_loads(&facts->flow);
-    code_loop_waits_chains(&waits, loaded, facts->flow.changed | facts->flow.stepped, &facts->shape);
-    facts->shape.tail = calls ? 0 : facts->shape.tail;
+    code_loop_waits_chains(&waits, loaded, facts->flow.changed | facts->flow.stepped, &facts->shape.work);
+    facts->shape.work.tail = calls ? 0 : facts->shape.work.tail;
     facts->loaded = loop_flow_spread(&facts->flow, loaded | facts->flow.elsewhere);
     const uint64_t written = (facts->flow.changed | facts->flow.stepped) | (uint64_t)facts->flow.changed_vectors << CODE_REGISTERS;
     facts->carried = code_loop_waits_carried(&waits) & written;
@@ -133,7 +133,7 @@ static bool facts_read(const struct code_module *module, const struct flow_funct
     if (facts->shape.apart)
         facts->chased = facts->pointers = 0;
     facts->shape.chained = facts->chased;
-    return facts->shape.instructions > 0;
+    return facts->shape.work.instructions > 0;
 }
 
 /* The field through which the chain goes on; NULL: it has several, or none. */
@@ -425,28 +425,16 @@ bool lwp_loop_shape(struct lwp_code *code, uint32_t module, uint64_t address, st
     return true;
 }
 
-void lwp_loop_shape_without(struct lwp_code *code, uint32_t module, uint64_t address, const struct lwp_loop_part *parts, size_t count,
-                            struct lwp_loop_shape *shape)
+void lwp_loop_work_without(struct lwp_code *code, uint32_t module, uint64_t address, const struct lwp_loop_part *parts, size_t count,
+                           struct lwp_loop_work *work)
 {
     struct code_module *in;
     const struct flow_function *function;
     uint32_t block;
     struct loop_facts *facts = lwp_zeroed(1, sizeof *facts);
     if (facts_at(code, module, address, &in, &function, &block) &&
-        facts_read(in, function, function->blocks[block].loop, parts, count, facts)) {
-        const struct lwp_loop_shape *without = &facts->shape;
-        shape->instructions = without->instructions;
-        shape->flags = without->flags;
-        shape->sums = without->sums;
-        shape->products = without->products;
-        shape->chain = without->chain;
-        shape->loaded_chain = without->loaded_chain;
-        shape->scaled = without->scaled;
-        shape->depth = without->depth;
-        shape->tail = without->tail;
-        shape->kept = without->kept;
-        shape->chain_of_vectors = without->chain_of_vectors;
-    }
+        facts_read(in, function, function->blocks[block].loop, parts, count, facts))
+        *work = facts->shape.work;
     free(facts);
 }
 

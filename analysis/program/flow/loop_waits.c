@@ -125,23 +125,23 @@ static const struct loop_cell *waits_cell_longest(const struct loop_waits *waits
     return longest;
 }
 
-void code_loop_waits_chains(const struct loop_waits *waits, uint64_t loaded, uint32_t changed, struct lwp_loop_shape *shape)
+void code_loop_waits_chains(const struct loop_waits *waits, uint64_t loaded, uint32_t changed, struct lwp_loop_work *work)
 {
     const int any = waits_longest(waits, UINT64_MAX), through = waits_longest(waits, loaded);
     const struct loop_cell *cell = waits_cell_longest(waits, loaded, changed);
-    shape->chain = any < 0 ? 0 : waits->waits[any][any];
-    shape->loaded_chain = through < 0 ? 0 : waits->waits[through][through];
-    shape->scaled = through < 0 ? 0 : waits->scaled[through][through];
-    shape->chain_of_vectors = through >= CODE_REGISTERS;
-    shape->depth = waits->depth;
-    shape->tail = waits->tail;
-    if (!cell || cell->value < shape->loaded_chain)
+    work->chain = any < 0 ? 0 : waits->waits[any][any];
+    work->loaded_chain = through < 0 ? 0 : waits->waits[through][through];
+    work->scaled = through < 0 ? 0 : waits->scaled[through][through];
+    work->chain_of_vectors = through >= CODE_REGISTERS;
+    work->depth = waits->depth;
+    work->tail = waits->tail;
+    if (!cell || cell->value < work->loaded_chain)
         return;
-    shape->loaded_chain = cell->value;
-    shape->scaled = 0;
-    shape->chain_of_vectors = cell->from >> CODE_REGISTERS;
-    shape->chain = shape->chain > cell->value ? shape->chain : cell->value;
-    shape->kept = cell->base < 0 ? LWP_LOOP_KEPT_AT_ADDRESS : LWP_LOOP_KEPT_BY_REGISTER;
+    work->loaded_chain = cell->value;
+    work->scaled = 0;
+    work->chain_of_vectors = cell->from >> CODE_REGISTERS;
+    work->chain = work->chain > cell->value ? work->chain : cell->value;
+    work->kept = cell->base < 0 ? LWP_LOOP_KEPT_AT_ADDRESS : LWP_LOOP_KEPT_BY_REGISTER;
 }
 
 uint64_t code_loop_waits_carried(const struct loop_waits *waits)

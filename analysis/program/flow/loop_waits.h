@@ -34,7 +34,7 @@ void code_loop_waits_add(struct loop_waits *waits, const struct code_instruction
 
 /* The chains of one iteration after the other: of all registers, and of those that get something from what is `loaded`. `changed`: general
  * registers that do not stay as they are. */
-void code_loop_waits_chains(const struct loop_waits *waits, uint64_t loaded, uint32_t changed, struct lwp_loop_shape *shape);
+void code_loop_waits_chains(const struct loop_waits *waits, uint64_t loaded, uint32_t changed, struct lwp_loop_work *work);
 
 /* Registers whose value in one iteration depends on that in the one before. */
 uint64_t code_loop_waits_carried(const struct loop_waits *waits);

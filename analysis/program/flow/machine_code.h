@@ -43,12 +43,24 @@ enum { CODE_SCALED_CYCLES = 2 }; /* of a sum with a factor */
  * place by a register that is still the same. */
 enum lwp_loop_kept { LWP_LOOP_KEPT_IN_REGISTER, LWP_LOOP_KEPT_BY_REGISTER, LWP_LOOP_KEPT_AT_ADDRESS };
 
+/* What an iteration of a machine loop computes, and how long that takes. */
+struct lwp_loop_work {
+    uint32_t instructions;   /* without those of loops in it, and without what takes no time of its own */
+    uint32_t flags;          /* of them: those that write the processor's flags */
+    uint32_t sums, products; /* ... those of floating-point numbers, of which processors have units of their own */
+    double chain;            /* cycles that an iteration waits for the one before through registers, loads from memory aside */
+    double loaded_chain;     /* ... through those only that get something from what is loaded, from one place after another */
+    uint32_t scaled;         /* instructions of the latter that add with a factor (lea): of two cycles there, of one on some processors */
+    double depth;            /* cycles that an iteration takes through vector registers from what it loads and starts with to its end */
+    double tail;             /* ... until all of it is done, in whatever registers; 0: it calls something, which goes on as well */
+    enum lwp_loop_kept kept; /* the chain through what is loaded: between two iterations in memory */
+    bool chain_of_vectors;   /* ... through vector registers, where floating-point numbers are */
+};
+
 /* What a machine loop is made of, and whether its loads wait for each other. */
 struct lwp_loop_shape {
-    uint32_t instructions;  /* without those of loops in it, and without what takes no time of its own */
-    uint32_t flags;         /* of them: those that write the processor's flags */
-    uint32_t sums, products; /* ... those of floating-point numbers, of which processors have units of their own */
-    uint32_t accesses;      /* ... loads and stores */
+    struct lwp_loop_work work;
+    uint32_t accesses;      /* of its instructions: loads and stores */
     uint32_t loads, stores; /* one instruction may be both */
     uint32_t exits;         /* ways out of it */
     uint32_t branches;      /* conditional jumps, the one that closes it among them */
@@ -59,15 +71,8 @@ struct lwp_loop_shape {
     int64_t step;           /* ... by so many bytes; 0: not known, as it does so in several places */
     bool stays;             /* ... is to the same place each time round */
     bool led;               /* ... is to where a pointer leads that the loop loads, from an array of them that it steps through */
-    bool hands_on;          /* the loop calls something with a pointer that it loads, from an array of them that it steps through */
     bool drawn;             /* ... is to a place that the loop works out from nothing that it, or what it calls or holds, loads */
-    double chain;           /* cycles that an iteration waits for the one before through registers, loads from memory aside */
-    double loaded_chain;    /* ... through those only that get something from what is loaded, from one place after another */
-    uint32_t scaled;        /* instructions of the latter that add with a factor (lea): of two cycles there, of one on some processors */
-    double depth;           /* cycles that an iteration takes through vector registers from what it loads and starts with to its end */
-    double tail;            /* ... until all of it is done, in whatever registers; 0: it calls something, which goes on as well */
-    enum lwp_loop_kept kept; /* the latter: between two iterations in memory */
-    bool chain_of_vectors;  /* the latter: through vector registers, where floating-point numbers are */
+    bool hands_on;          /* the loop calls something with a pointer that it loads, from an array of them that it steps through */
     enum lwp_loop_search search;
     bool selects;       /* by conditional moves: which way it goes on no jump says */
     bool repeats_value; /* ... stores a constant, the loop's counter, or else what is not changed in it */
@@ -86,10 +91,9 @@ struct lwp_loop_part {
 /* Those of the innermost loop that holds the address, without those of loops in it. */
 size_t lwp_loop_parts(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_loop_part *parts, size_t room);
 
-/* What the loop would do without some of them: changes the instructions of *shape, what they write and compute, and the chains, and leaves
- * the rest as it is. */
-void lwp_loop_shape_without(struct lwp_code *code, uint32_t module, uint64_t address, const struct lwp_loop_part *parts, size_t count,
-                            struct lwp_loop_shape *shape);
+/* What the loop would do without some of them; as it is in *work where that cannot be read. */
+void lwp_loop_work_without(struct lwp_code *code, uint32_t module, uint64_t address, const struct lwp_loop_part *parts, size_t count,
+                           struct lwp_loop_work *work);
 
 /* What the innermost loop that holds the call at the address looks for: in an array when the loop has a counter. All that it calls has to
  * be free of side effects (pure.c). */
