@@ -426,6 +426,41 @@ static void guesses_of(struct lwp_code *code, uint32_t module, const char *path)
     near(lwp_gain_guesses(&profile, LOOP + 1).open, 0);
 }
 
+/* A loop around steps through the pointers that chains begin at: laid down in its order, each chain begins where the one before ends. */
+static void pointers_of(struct lwp_code *code, uint32_t module, const char *path)
+{
+    enum { AROUND, LOOP, REGIONS, POINTERS = 100 };
+    const uint32_t nodes = 0, heads = 1;
+    struct lwp_loop_shape shape;
+    struct lwp_object objects[] = {{.bytes = MIB}, {.bytes = POINTERS * sizeof(void *)}};
+    struct lwp_stream stream = {.object = heads, .region = AROUND, .module = module, .bytes = sizeof(void *), .loads = 1};
+    struct lwp_region regions[REGIONS] = {[AROUND] = {.parent = LWP_NONE, .same_as = AROUND}, [LOOP] = {.parent = AROUND, .same_as = LOOP}};
+    struct lwp_profile profile = {
+        .code = code,
+        .objects = objects,
+        .object_count = 2,
+        .streams = &stream,
+        .stream_count = 1,
+        .regions = regions,
+        .region_count = REGIONS,
+        .moves = {.items = &(struct lwp_code_moves){.object = nodes, .region = LOOP, .stays = 30, .leaves = 10}, .count = 1}};
+    const struct lwp_gain_visit visit = {.region = LOOP, .objects = &nodes, .object_count = 1};
+    stream.address = access_of(code, module, path, "led", &shape);
+    assert_int_equal(lwp_gain_pointers(&profile, AROUND, 0), heads);
+    assert_int_equal(lwp_gain_pointers(&profile, AROUND, 0.9 * POINTERS), heads);
+    assert_int_equal(lwp_gain_pointers(&profile, AROUND, 2 * POINTERS), LWP_NONE);
+    assert_int_equal(lwp_gain_pointers(&profile, LOOP, 0), LWP_NONE);
+    near(lwp_gain_chain_begins(&profile, &visit, 64), 0);
+    regions[AROUND].is_function = true;
+    near(lwp_gain_chain_begins(&profile, &visit, 64), 0.25);
+    regions[AROUND].is_function = false;
+    stream.stores = 1; /* they change */
+    near(lwp_gain_chain_begins(&profile, &visit, 64), 0.25);
+    stream.stores = 0;
+    stream.address = access_of(code, module, path, "list", &shape);
+    near(lwp_gain_chain_begins(&profile, &visit, 64), 0.25);
+}
+
 /* Code behind a jump on which no sample fell, where many would have if it ran each time. */
 static void rarely_of(struct lwp_arena *arena, struct lwp_code *code, uint32_t module, const char *path)
 {
@@ -445,7 +480,7 @@ static void rarely_of(struct lwp_arena *arena, struct lwp_code *code, uint32_t m
         assert_int_equal(all.work.instructions - ran.work.instructions, seen ? 0 : 6);
         assert_int_equal(all.work.flags - ran.work.flags, seen ? 0 : 6);
         assert_true(seen ? ran.work.chain == all.work.chain : ran.work.chain == 1); /* what counts the iterations */
-        assert_false(lwp_gain_leave_out(&profile, 0, 1000, &ran.work));          /* it may be too short for a sample to fall on it */
+        assert_false(lwp_gain_leave_out(&profile, 0, 1000, &ran.work));             /* it may be too short for a sample to fall on it */
     }
     lwp_interrupts_free(&profile.interrupts);
     lwp_locations_free(profile.locations);
@@ -526,6 +561,7 @@ static void test_shapes(void **state)
         guesses_of(code, module, path);
         rarely_of(arena, code, module, path);
         led_of(code, module, path);
+        pointers_of(code, module, path);
         assert_int_equal(jumps.computed_calls, 0);
         access_of(code, module, path, "told", &told);
         assert_int_equal(told.computed_calls, 1);
@@ -1072,6 +1108,23 @@ static void test_awaited_elsewhere(void **state)
     near(lwp_gain_awaited_elsewhere(&profile, &visit), 20);
 }
 
+/* Of regions that are one loop, all samples count. */
+static void test_comes_before(void **state)
+{
+    (void)state;
+    enum { FILLS, FILLS_TOO, GOES, UNSEEN, REGIONS };
+    struct lwp_region regions[REGIONS] = {[FILLS] = {.same_as = FILLS, .first_ns = 10, .last_ns = 20},
+                                          [FILLS_TOO] = {.same_as = FILLS, .first_ns = 15, .last_ns = 30},
+                                          [GOES] = {.same_as = GOES, .first_ns = 30, .last_ns = 90},
+                                          [UNSEEN] = {.same_as = UNSEEN}};
+    const struct lwp_profile profile = {.regions = regions, .region_count = REGIONS};
+    assert_true(lwp_gain_comes_before(&profile, FILLS, GOES)); /* one sample may look from the one into the other */
+    assert_false(lwp_gain_comes_before(&profile, GOES, FILLS) || lwp_gain_comes_before(&profile, GOES, GOES));
+    assert_false(lwp_gain_comes_before(&profile, FILLS, UNSEEN) || lwp_gain_comes_before(&profile, UNSEEN, GOES));
+    regions[FILLS_TOO].last_ns = 31;
+    assert_false(lwp_gain_comes_before(&profile, FILLS, GOES));
+}
+
 /* What other loops go through displaces what would have stayed in the core's own caches: half as much time is not saved then. */
 static void test_displaced(void **state)
 {
@@ -1508,6 +1561,7 @@ int main(void)
         cmocka_unit_test(test_untouched),
         cmocka_unit_test(test_pages_saved),
         cmocka_unit_test(test_awaited_elsewhere),
+        cmocka_unit_test(test_comes_before),
         cmocka_unit_test(test_displaced),
         cmocka_unit_test(test_runs),
         cmocka_unit_test(test_huge_pages),

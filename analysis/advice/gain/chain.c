@@ -1,6 +1,7 @@
 /* Where a chain goes from each element, and when it ends, as samples saw it. */
 #include "analysis/advice/gain/chain.h"
 
+#include "analysis/elements/element_count.h"
 #include "analysis/profile/regions.h"
 #include "base/order.h"
 
@@ -10,7 +11,7 @@
 enum { MOVES_LEAST = 8, MOVES_MOST = 256, PASS_LEAST = 16 };
 
 static const double far_elements = 128, few_steps = 0.05, /* of all: back to where memory was freed */
-    nearly_all = 0.95, elsewhere = 8, anywhere = 0.9;
+    nearly_all = 0.95, elsewhere = 8, anywhere = 0.9, as_many = 1.25;
 
 struct chain_moves {
     double near[MOVES_MOST]; /* in elements */
@@ -59,24 +60,26 @@ static double chain_visits(const struct chain_moves *moves)
     return moves->leaves < MOVES_LEAST ? INFINITY : 1 + (double)moves->stays / (double)moves->leaves;
 }
 
-/* Whether the loop around the chain's steps through pointers. */
-static bool chain_heads_step(const struct lwp_profile *profile, uint32_t region)
+uint32_t lwp_gain_pointers(const struct lwp_profile *profile, uint32_t region, double count)
 {
-    const uint32_t around = lwp_regions_final(profile, profile->regions[region].parent);
-    for (size_t i = 0; i < profile->stream_count && around != LWP_NONE && !profile->regions[around].is_function; i++) {
+    for (size_t i = 0; i < profile->stream_count; i++) {
         const struct lwp_stream *stream = &profile->streams[i];
+        const double pointers = (double)lwp_element_used(&profile->objects[stream->object]) / sizeof(void *);
+        const bool as_many_as = count <= 0 || (pointers <= as_many * count && count <= as_many * pointers);
         struct lwp_loop_shape shape;
-        if (lwp_regions_final(profile, stream->region) == around && stream->bytes == sizeof(void *) && !stream->stores && !stream->vector &&
-            stream->module != LWP_NONE && lwp_loop_shape(profile->code, stream->module, stream->address, &shape) && shape.steps)
-            return true;
+        if (lwp_regions_final(profile, stream->region) == region && stream->bytes == sizeof(void *) && !stream->stores && !stream->vector &&
+            as_many_as && stream->module != LWP_NONE && lwp_loop_shape(profile->code, stream->module, stream->address, &shape) &&
+            shape.steps && shape.step && shape.step % (int64_t)sizeof(void *) == 0)
+            return stream->object;
     }
-    return false;
+    return LWP_NONE;
 }
 
 double lwp_gain_chain_begins(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, double spacing)
 {
     struct chain_moves moves = {0};
-    if (chain_heads_step(profile, visit->region))
+    const uint32_t around = lwp_regions_final(profile, profile->regions[visit->region].parent);
+    if (around != LWP_NONE && !profile->regions[around].is_function && lwp_gain_pointers(profile, around, 0) != LWP_NONE)
         return 0;
     chain_moves_of(profile, visit, spacing, &moves);
     return 1 / chain_visits(&moves);

@@ -21,6 +21,9 @@ void lwp_gain_chain_pattern(const struct lwp_profile *profile, const struct lwp_
  * pointers to where they begin: then each chain follows the one before, if all are laid down so. */
 double lwp_gain_chain_begins(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, double spacing);
 
+/* The array of pointers that the region's code steps through, with about so many of them (0: however many); LWP_NONE: none is known. */
+uint32_t lwp_gain_pointers(const struct lwp_profile *profile, uint32_t region, double count);
+
 /* Neighbours that are visited in disorder, window by window: of how many, by the steps back that were seen, in elements. These are of two
  * of one window, however many visits on: of n elements n - d are d apart. The most likely number, or the `least`; 0: no steps. */
 unsigned lwp_gain_window(const double *back, size_t count, bool least);

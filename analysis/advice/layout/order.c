@@ -6,19 +6,18 @@
  * begun. */
 #include "analysis/advice/layout/split_internal.h"
 
+#include "analysis/advice/gain/chain.h"
 #include "analysis/advice/gain/set_up.h"
 #include "analysis/advice/gain/visit.h"
-#include "analysis/elements/element_count.h"
 #include "analysis/elements/element_place.h"
 #include "analysis/profile/streams.h"
 #include "analysis/program/flow/machine_code.h"
 #include "analysis/tables/engines.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static const double keeps_to = 0.5; /* of a stream's accesses, that are at one place of their elements */
-static const double as_many = 1.25, matters_least = 0.02;
+static const double matters_least = 0.02;
 static const uint64_t anywhere = UINT64_MAX;
 
 /* The loop that waits for the elements longest, in the order that its own code gives. NULL: it has none, or another loop goes to nodes in
@@ -69,23 +68,6 @@ static bool order_of_links(const struct lwp_profile *profile, const struct lwp_l
     return found && stays;
 }
 
-/* The array of pointers that the loop steps through, as many as there are elements; LWP_NONE: none is known. */
-static uint32_t order_pointers(const struct lwp_profile *profile, const struct lwp_layout *layout, uint32_t loop)
-{
-    const double elements = lwp_layout_elements(profile, layout);
-    for (size_t i = 0; i < profile->stream_count; i++) {
-        const struct lwp_stream *stream = &profile->streams[i];
-        const double pointers = (double)lwp_element_used(&profile->objects[stream->object]) / sizeof(void *);
-        struct lwp_loop_shape shape;
-        if (stream->region == loop && stream->module != LWP_NONE && stream->bytes == sizeof(void *) && !stream->stores &&
-            pointers <= as_many * elements && elements <= as_many * pointers &&
-            lwp_loop_shape(profile->code, stream->module, stream->address, &shape) && shape.steps && shape.step &&
-            shape.step % (int64_t)sizeof(void *) == 0)
-            return stream->object;
-    }
-    return LWP_NONE;
-}
-
 bool lwp_order_has_tails(const struct lwp_layout *layout)
 {
     return layout->behind || (layout->type && lwp_types_is_open(layout->type));
@@ -116,7 +98,7 @@ bool lwp_order_try(struct lwp_profile *profile, const struct lwp_layout *layout,
         return false;
     if (lwp_order_has_tails(layout) && !layout->single) /* carved out of blocks: how far apart they lie is not known */
         return false;
-    const uint32_t pointers = order_pointers(profile, layout, loop->region);
+    const uint32_t pointers = lwp_gain_pointers(profile, loop->region, lwp_layout_elements(profile, layout));
     uint64_t link = 0;
     const bool stays = pointers != LWP_NONE ? order_stays(profile, pointers, anywhere, loop->region)
                                             : order_of_links(profile, layout, loop->region, &link);
