@@ -167,8 +167,6 @@ struct lwp_gain_saving lwp_gain_of_loop(struct lwp_profile *profile, const struc
     struct lwp_share whole = {0};
     if (visit->region != LWP_NONE)
         whole = lwp_share_of(&profile->regions[visit->region].weight, &profile->total);
-    if (after->ordered) /* what is awaited behind each element no longer is one after the other */
-        stalled.high = fmax(stalled.high, lwp_gain_stall_share(profile, visit->region, &visit->shape).high * whole.value * all);
     part = fmin(fmax(part, saved.low), fmax(part, saved.high));
     struct lwp_gain_saving saving = {.value = part * fmin(weight, stalled.high) / all};
     saving.low = fmin(saving.value, fmin(part, saved.low) * (saved.low > 0 ? stalled.low : stalled.high) / all);
@@ -180,7 +178,7 @@ struct lwp_gain_saving lwp_gain_of_loop(struct lwp_profile *profile, const struc
         saving.low *= 1 - fmin(1, measured.guesses);
     const bool random = visit->access.pattern == LWP_GAIN_RANDOM;
     const double most = lwp_gain_stalled(profile, visit->region, weight + lwp_gain_awaited_elsewhere(profile, visit), &visit->shape).high;
-    return run ? lwp_gain_of_measured(&measured, &whole, fmax(most, stalled.high) / all, random, saving) : saving;
+    return run ? lwp_gain_of_measured(&measured, &whole, most / all, random, saving) : saving;
 }
 
 /* Where the loop's code first goes to each field, as the accesses beside the one that is stalled most say. */
@@ -267,15 +265,14 @@ struct gain_change {
     double elements;
 };
 
-/* What one of the layout's loops goes through, and saves. */
-static void gain_of_loop(struct lwp_profile *profile, const struct gain_change *change, size_t i, struct lwp_gain_saving *sum,
-                         struct lwp_gain *gain)
+/* What one of the layout's loops goes through, and saves, when it visits elements so. */
+static void gain_of_loop(struct lwp_profile *profile, const struct gain_change *change, size_t i, struct lwp_gain_visit visit,
+                         struct lwp_gain_saving *sum, struct lwp_gain *gain)
 {
     const struct lwp_layout *layout = change->layout;
     const struct lwp_layout_loop *loop = &layout->loops[i];
     const struct lwp_placement_need before = lwp_placement_needs(&change->today, loop->uses, change->elements, change->caches.line_bytes);
     const struct lwp_placement_need need = lwp_placement_needs(change->after, loop->uses, change->elements, change->caches.line_bytes);
-    struct lwp_gain_visit visit = gain_visit(profile, layout, loop, change->elements);
     visit.beside = gain_beside(layout, loop, change->after, change->elements);
     struct lwp_gain_access access = visit.access;
     if (access.dependent)
@@ -286,11 +283,14 @@ static void gain_of_loop(struct lwp_profile *profile, const struct gain_change *
         saved.low = fmin(saved.low, 0);
     const bool random = access.pattern == LWP_GAIN_RANDOM, scattered = random && !change->after->ordered,
                by_line = access.pattern == LWP_GAIN_SEQUENTIAL;
+    /* Where elements lie in order, what is awaited behind each of them no longer is one after the other either. */
+    const double at_stake =
+        change->after->ordered ? fmax(loop->weight.weight, profile->regions[loop->region].stalled) : loop->weight.weight;
     const double likely = by_line ? before.lines > 0 ? 1 - need.lines / before.lines : 0 : (saved.low + saved.high) / 2;
     if (lwp_gain_sets_up(profile, layout, i)) {
         gain->set_up += loop->weight.weight / profile->total.weight;
     } else if (!(loop->search && loop->search->descends)) { /* else it is run with that */
-        struct lwp_gain_saving of = lwp_gain_of_loop(profile, &visit, loop->weight.weight, &change->today, change->after, saved, likely);
+        struct lwp_gain_saving of = lwp_gain_of_loop(profile, &visit, at_stake, &change->today, change->after, saved, likely);
         if (loop->keeps && change->after->groups > 1) /* all groups may be wanted */
             of.low = fmin(of.low, 0);
         lwp_gain_sum(sum, &of, &change->share);
@@ -339,7 +339,7 @@ bool lwp_gain_in_order(struct lwp_profile *profile, const struct lwp_layout *lay
     if (pattern != LWP_GAIN_RANDOM && (pattern == LWP_GAIN_UNKNOWN || !visit.access.dependent))
         return false;
     gain->scattered = pattern == LWP_GAIN_RANDOM;
-    gain_of_loop(profile, &change, loop, &sum, gain);
+    gain_of_loop(profile, &change, loop, visit, &sum, gain);
     lwp_gain_speedups(profile, &sum, &change.share, gain);
     return gain->run;
 }
@@ -353,7 +353,7 @@ void lwp_gain_between(struct lwp_profile *profile, const struct lwp_layout *layo
         return;
     for (size_t i = 0; i < layout->loop_count; i++)
         if (layout->loops[i].weight.weight > 0 && layout->loops[i].used != 0)
-            gain_of_loop(profile, &change, i, &sum, gain);
+            gain_of_loop(profile, &change, i, gain_visit(profile, layout, &layout->loops[i], change.elements), &sum, gain);
     bool sure;
     const double pages = lwp_gain_pages(profile, lwp_gain_untouched(profile, layout, after, change.elements, &sure));
     sum.pages = (struct lwp_share){sure ? pages : 0, 0, pages};
