@@ -559,6 +559,15 @@ static void test_blocks(void **state)
     }
 }
 
+/* The class of what a unit makes that only declares it; NULL: not known. */
+static const struct lwp_type *declared_type(const struct loaded *loaded)
+{
+    struct lwp_candidate candidate = {.type = NULL};
+    const uint64_t after = call_of(loaded->path, "make_branch", "_Znwm@plt", 1);
+    assert_true(after);
+    return lwp_types_of_block(loaded->code, 0, after - 1, true, &candidate) == LWP_BLOCK_KNOWN ? candidate.type : NULL;
+}
+
 /* The unit of the loop only declares the class. */
 static void test_declared(void **state)
 {
@@ -571,30 +580,40 @@ static void test_declared(void **state)
     snprintf(flags, sizeof flags, "-g -O2 %s/tests/truth/types/keys_used.cc", LWP_SOURCE);
     for (size_t i = 0; i < sizeof compilers / sizeof *compilers; i++) {
         struct loaded loaded;
-        struct lwp_candidate candidate;
         walk_all(compilers[i], flags, "keys.cc", walks, 1, 1);
         if (!load(&loaded, compilers[i], flags, "../truth/types/keys.cc"))
             continue;
-        uint64_t after = call_of(loaded.path, "make_branch", "_Znwm@plt", 1);
-        assert_true(after);
-        assert_int_equal(lwp_types_of_block(loaded.code, 0, after - 1, true, &candidate), LWP_BLOCK_KNOWN);
-        assert_string_equal(candidate.type->name, "tree::Branch");
-        assert_int_equal(candidate.type->bytes, 40);
+        const struct lwp_type *type = declared_type(&loaded);
+        assert_non_null(type);
+        assert_string_equal(type->name, "tree::Branch");
+        assert_int_equal(type->bytes, 40);
         unload(&loaded);
     }
-    /* A .dwo file knows no other units; it is gone with its program, and others may come in its place. */
-    snprintf(flags, sizeof flags, "-g -O2 -gsplit-dwarf %s/tests/truth/types/keys_used.cc", LWP_SOURCE);
-    for (int again = 0; again < 3; again++) {
-        struct loaded loaded;
-        struct lwp_candidate candidate = {.type = NULL};
-        if (!load(&loaded, "g++", flags, "../truth/types/keys.cc"))
-            continue;
-        uint64_t after = call_of(loaded.path, "make_branch", "_Znwm@plt", 1);
-        assert_true(after);
-        lwp_types_of_block(loaded.code, 0, after - 1, true, &candidate);
-        assert_true(!candidate.type || strcmp(candidate.type->name, "tree::Branch"));
-        unload(&loaded);
+}
+
+/* A .dwo file knows no other units. It is gone with its program, and other files come in its place: these know theirs. */
+static void test_declared_split(void **state)
+{
+    (void)state;
+    enum { OTHERS = 8 };
+    static const char source[] = "../truth/types/keys.cc";
+    char flags[512], split[600];
+    struct loaded loaded, others[OTHERS];
+    if (!programs_have("objdump"))
+        skip();
+    snprintf(flags, sizeof flags, "-g -O2 %s/tests/truth/types/keys_used.cc", LWP_SOURCE);
+    snprintf(split, sizeof split, "-gsplit-dwarf %s", flags);
+    if (!load(&loaded, "g++", split, source))
+        skip();
+    declared_type(&loaded);
+    unload(&loaded);
+    for (int i = 0; i < OTHERS; i++) {
+        assert_true(load(&others[i], "g++", flags, source));
+        const struct lwp_type *type = declared_type(&others[i]);
+        assert_true(type && !strcmp(type->name, "tree::Branch"));
     }
+    for (int i = 0; i < OTHERS; i++)
+        unload(&others[i]);
 }
 
 int main(void)
@@ -609,6 +628,7 @@ int main(void)
         cmocka_unit_test(test_rust_owners),
         cmocka_unit_test(test_blocks),
         cmocka_unit_test(test_declared),
+        cmocka_unit_test(test_declared_split),
         cmocka_unit_test(test_fortran_names),
         cmocka_unit_test(test_fortran_components),
         cmocka_unit_test(test_handed_over),
