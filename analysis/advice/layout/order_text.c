@@ -65,7 +65,7 @@ const char *lwp_order_write(struct lwp_profile *profile, const struct lwp_split 
         return NULL;
     const bool cxx = type->language == LWP_LANGUAGE_CXX, tails = lwp_order_has_tails(layout);
     if (split->pointers != LWP_NONE && tails)
-        return order_of_tails(profile, type->name, lwp_objects_name(profile, split->pointers), NULL);
+        return order_of_tails(profile, type->name, lwp_objects_name(profile, split->pointers), "");
     if (split->pointers != LWP_NONE)
         return order_of_pointers(profile, type->name, lwp_objects_name(profile, split->pointers), cxx);
     for (size_t f = 0; f < layout->field_count; f++)

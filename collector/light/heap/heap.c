@@ -378,9 +378,13 @@ void lwp_heap_forget_mapping(const void *block, size_t size)
         heap_forget_early(block);
     if (lwp_heap_knows_mapping(block, size))
         heap_remove_block(block);
-    for (uint64_t at = (uint64_t)block; heap_on && at - (uint64_t)block < size; at += PAGE)
-        if (lwp_shadow_may_know(at))
+    uint64_t at = (uint64_t)block;
+    while (heap_on && at - (uint64_t)block < size) { /* it may be a reserve of terabytes */
+        const bool any = lwp_shadow_region(at) != NULL;
+        if (any && lwp_shadow_may_know(at))
             heap_forget_known((const void *)at);
+        at = any ? at + PAGE : lwp_shadow_next(at);
+    }
 }
 
 /* ---- life ---- */

@@ -60,6 +60,14 @@ static inline struct lwp_shadow_region *lwp_shadow_region(uint64_t address)
     return table ? __atomic_load_n(&table[address >> LWP_SHADOW_REGION_BITS & (LWP_SHADOW_TABLE - 1)], __ATOMIC_ACQUIRE) : NULL;
 }
 
+/* The first address behind `address` where there may be a region; it has none itself. */
+static inline uint64_t lwp_shadow_next(uint64_t address)
+{
+    const unsigned table_bits = LWP_SHADOW_REGION_BITS + LWP_SHADOW_TABLE_BITS,
+                   bits = lwp_shadow_tables[address >> table_bits & (LWP_SHADOW_TABLE - 1)] ? LWP_SHADOW_REGION_BITS : table_bits;
+    return ((address >> bits) + 1) << bits;
+}
+
 static inline uint8_t *lwp_shadow_byte(struct lwp_shadow_region *region, uint64_t address)
 {
     return &region->start[address / LWP_SHADOW_GRANULE & (LWP_SHADOW_GRANULES - 1)];
