@@ -34,25 +34,16 @@ static const char *order_of_links(struct lwp_profile *profile, const char *type,
                order_array(profile, type, "the list does", cxx), type, link, link, link, cxx ? "copy.data()" : "copy");
 }
 
-/* Elements that are longer than their type. */
-static const char *order_of_tails(struct lwp_profile *profile, const char *type, const char *pointers, const char *link)
+/* Elements that are longer than their type, in this loop. */
+static const char *order_of_tails(struct lwp_profile *profile, const char *type, const char *loop, const char *element)
 {
-    const char *begin = "char *to = (char *)malloc(bytes); /* of all elements */\n";
-    if (pointers)
-        return SAY("%s"
-                   "for (size_t i = 0; i < count; i++) {\n"
-                   "    size_t size = size_of(%s[i]); /* with what lies behind the structure, rounded up to 8 */\n"
-                   "    %s[i] = (%s *)memcpy(to, %s[i], size);\n"
-                   "    to += size;\n"
-                   "}\n",
-                   begin, pointers, pointers, type, pointers);
-    return SAY("%s"
-               "for (%s **at = &first; *at; at = &(*at)->%s) {\n"
-               "    size_t size = size_of(*at); /* with what lies behind the structure, rounded up to 8 */\n"
-               "    *at = (%s *)memcpy(to, *at, size);\n"
+    return SAY("char *to = (char *)malloc(bytes); /* of all elements */\n"
+               "%s {\n"
+               "    size_t size = size_of(%s); /* with what lies behind the structure, rounded up to 8 */\n"
+               "    %s = (%s *)memcpy(to, %s, size);\n"
                "    to += size;\n"
                "}\n",
-               begin, type, link, type);
+               loop, element, element, type, element);
 }
 
 const char *lwp_order_write(struct lwp_profile *profile, const struct lwp_split *split)
@@ -65,12 +56,14 @@ const char *lwp_order_write(struct lwp_profile *profile, const struct lwp_split 
         return NULL;
     const bool cxx = type->language == LWP_LANGUAGE_CXX, tails = lwp_order_has_tails(layout);
     if (split->pointers != LWP_NONE && tails)
-        return order_of_tails(profile, type->name, lwp_objects_name(profile, split->pointers), "");
+        return order_of_tails(profile, type->name, "for (size_t i = 0; i < count; i++)",
+                              SAY("%s[i]", lwp_objects_name(profile, split->pointers)));
     if (split->pointers != LWP_NONE)
         return order_of_pointers(profile, type->name, lwp_objects_name(profile, split->pointers), cxx);
     for (size_t f = 0; f < layout->field_count; f++)
         if (layout->fields[f].offset == split->link && layout->fields[f].bytes == sizeof(void *))
-            return tails ? order_of_tails(profile, type->name, NULL, layout->fields[f].name)
+            return tails ? order_of_tails(profile, type->name,
+                                          SAY("for (%s **at = &first; *at; at = &(*at)->%s)", type->name, layout->fields[f].name), "*at")
                          : order_of_links(profile, type->name, layout->fields[f].name, cxx);
     return NULL;
 }
