@@ -256,9 +256,9 @@ said = lambda name: " ".join(a for r in load(name)["regions"] for a in r["advice
 assert "array blocking" in said("molecules") and "molecules.c:" in said("molecules"), said("molecules")
 assert "High communication" not in said("molecules_cells"), said("molecules_cells")
 def findings(name): return [f for f in json.load(open(name + ".r/analysis.json"))["findings"] if f["kind"] == "communication"]
-assert ["molecules.c:35-37" in f["title"] and "cells" in f["next_step"] for f in findings("molecules")] == [True], findings("molecules")
+assert ["molecules.c:35-37" in f["title"] and "comes after more than " in f["title"] and "cells" in f["next_step"] for f in findings("molecules")] == [True], findings("molecules")
 assert not findings("molecules_cells") and not findings("lu_contiguous.word"), findings("lu_contiguous.word")
-assert ["lu.c:52-55" in f["title"] and "96 bytes, 960 bytes apart" in f["title"] and "contiguous" in f["next_step"] for f in findings("lu.word")] == [True], findings("lu.word")
+assert ["lu.c:52-55" in f["title"] and "96 bytes on average, 960 bytes apart" in f["title"] and "contiguous" in f["next_step"] for f in findings("lu.word")] == [True], findings("lu.word")
 assert [True] == ["fuse it with the loop at twice.c:14-15" in f["next_step"] for f in findings("twice")], findings("twice")
 assert not [f for f in findings("fused") if "fuse it" in f["next_step"]], findings("fused")
 assert ["OMP_PROC_BIND" in f["next_step"] for f in findings("pairs") if f["id"].startswith("mapping")] == [True], findings("pairs")
