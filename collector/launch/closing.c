@@ -9,6 +9,9 @@
 #include <string.h>
 #include <sys/wait.h>
 
+/* Seconds of CPU time of a process of which no sample may have been taken: it is set up after 20 ms, and a busy machine stretches each period. */
+static const double seldom_sampled = 0.05;
+
 static void closing_no_samples(const struct lwp_closing *closing, const struct lwp_result *result)
 {
     const struct lwp_ended *ended = closing->ended;
@@ -29,7 +32,7 @@ static void closing_no_samples(const struct lwp_closing *closing, const struct l
     else if (result->processes == 0 && !result->ran)
         lwp_log(LWP_LOG_WARNING, "no samples: lwp's library was not loaded into the program; it may clear LD_PRELOAD "
                                  "(env -i, sudo, snap, flatpak), or start a static or setuid program");
-    else if (cpu_s < 0.05)
+    else if (cpu_s < seldom_sampled * (1 + result->ran))
         lwp_log(LWP_LOG_WARNING,
                 "no samples: the program used only %.0f ms of CPU time; give it more work, or sample "
                 "faster with -F 10000 --max-overhead 50",
