@@ -393,11 +393,23 @@ static bool object_has_own_name(const struct lwp_object *object)
     return name && *name && !reserved && strcmp(name, "this") != 0 && name[strlen(name) - 1] != ')';
 }
 
+/* Whether an array of pointers has the name of the nodes that it leads to. */
+static bool object_is_led_to(const struct lwp_profile *profile, const struct lwp_object *object)
+{
+    for (size_t i = 0; object->single && i < profile->object_count; i++) {
+        const struct lwp_object *array = &profile->objects[i];
+        const char *type = array->type && !array->single ? array->type->name : NULL;
+        if (type && *type && type[strlen(type) - 1] == '*' && array->variable && strcmp(array->variable, object->variable) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* By what keeps it, else by its type, else by where it was allocated. */
 static const char *object_block_name(struct lwp_profile *profile, const struct lwp_object *object)
 {
     if (object_has_own_name(object))
-        return object->variable;
+        return object_is_led_to(profile, object) ? lwp_arena_printf(profile->arena, "*%s[]", object->variable) : object->variable;
     bool type = object->variable && object->type && object->type->kind == LWP_TYPE_STRUCT && object->type->name && *object->type->name;
     return type ? object->type->name : object_allocated_name(profile, object);
 }
