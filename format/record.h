@@ -108,6 +108,9 @@ struct lwps_totals {
     uint64_t native_instructions, native_ns, native_least_ns, native_most_ns, native_page_faults;
 };
 
+/* How a note begins that says why nothing is known of redundant stores and loads: nobody has to guess why, then. */
+#define LWPS_NOTE_NO_BREAKPOINTS "Debug registers stop nothing on this machine"
+
 /* A sentence for the report's notes ("perf_event_open is not permitted here: ..."). */
 struct lwps_note {
     const char *text;

@@ -9,6 +9,7 @@
 #include "analysis/tables/severity.h"
 #include "base/arena.h"
 #include "base/path.h"
+#include "format/record.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -229,7 +230,7 @@ static void run_no_redundancy(struct lwp_profile *profile)
         lwp_profile_note(profile, "Redundant stores and loads were not measured: that takes lwp collect --detect redundancy.");
     else if (!profile->samples_with_address)
         lwp_profile_note(profile, "Of redundant stores and loads nothing is known: no access was sampled with its address.");
-    else
+    else if (!lwp_profile_is_noted(profile, LWPS_NOTE_NO_BREAKPOINTS))
         lwp_profile_note(profile, "Of redundant stores and loads nothing is known: no sampled access got a watchpoint; it is not possible "
                                   "with this engine, or no hardware breakpoint was available (lwp doctor).");
 }

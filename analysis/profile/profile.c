@@ -75,6 +75,14 @@ bool lwp_profile_detected(const struct lwp_profile *profile, enum lwp_detect det
     return list ? strcmp(list, "all") == 0 || lwp_detect_parse(list) & detector : unsaid;
 }
 
+bool lwp_profile_is_noted(const struct lwp_profile *profile, const char *begin)
+{
+    for (size_t i = 0; i < profile->note_count; i++)
+        if (strncmp(profile->notes[i], begin, strlen(begin)) == 0)
+            return true;
+    return false;
+}
+
 void lwp_profile_note(struct lwp_profile *profile, const char *format, ...)
 {
     char text[NOTE_TEXT];

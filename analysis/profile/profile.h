@@ -222,4 +222,7 @@ bool lwp_profile_detected(const struct lwp_profile *profile, enum lwp_detect det
 /* One sentence for the report; the same one twice is kept once. */
 void lwp_profile_note(struct lwp_profile *profile, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Whether there is one that begins so. */
+bool lwp_profile_is_noted(const struct lwp_profile *profile, const char *begin);
+
 #endif

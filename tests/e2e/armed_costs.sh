@@ -38,5 +38,7 @@ run dear 20000,33000,0,0,0,0,0,0,1000000,0,0,0
 [ "$watched" = 0 ] || { echo "registers were armed where each page fault then costs 1 ms"; exit 1; }
 run dead 20000,33000,0,0,0,0,0,0,0,0,0,1
 [ "$watched" = 0 ] || { echo "registers that stop nothing were armed"; exit 1; }
-"$LWP" report dead | tr -s '\n ' ' ' | grep -q 'debug registers stop nothing on this machine' ||
+"$LWP" report dead | tr -s '\n ' ' ' | grep -q 'Debug registers stop nothing on this machine' ||
     { echo "the report does not say that nothing was watched"; exit 1; }
+"$LWP" report dead | tr -s '\n ' ' ' | grep -q 'no hardware breakpoint' && { echo "the report guesses why nothing was watched"; exit 1; }
+exit 0

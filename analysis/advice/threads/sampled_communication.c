@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "format/detect.h"
+#include "format/record.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -181,7 +182,7 @@ static void communication_note_unwatched(struct lwp_profile *profile, struct lwp
         unwatched += sampled && !watched[i];
     }
     found->unwatched = unwatched + unsampled;
-    if (unwatched)
+    if (unwatched && !lwp_profile_is_noted(profile, LWPS_NOTE_NO_BREAKPOINTS))
         lwp_profile_note(profile,
                          "%zu of %zu threads had no watchpoint for what they read of others: they ended or waited, no other thread stored "
                          "anything to set one on, or no debug register was free.",

@@ -52,8 +52,9 @@ static bool sampler_is_debugged(void)
 static void sampler_do_without_registers(void)
 {
     if (lwp_sampling.options.verdicts)
-        lwp_process_note("debug registers stop nothing on this machine, as in some virtual ones, so no access got a watchpoint: redundant "
-                         "stores and loads are not known (lwp collect -e exact finds them), nor how much threads communicate");
+        lwp_process_note(LWPS_NOTE_NO_BREAKPOINTS
+                         ", as in some virtual ones, so no access got a watchpoint: redundant "
+                         "stores and loads are not known (lwp collect -e exact finds them), nor how much threads communicate.");
     lwp_sampling.options.verdicts &= LWPS_VERDICT_SHARING;
     lwp_debug_give_up();
 }
