@@ -98,6 +98,8 @@ const times = range => isRange(range) ? `${range[0].toFixed(2)}×\u00a0to\u00a0$
 /* "1.24× (1.15–1.32)": what is most likely, and its interval. */
 const gainOf = item => !isRange(item.expected_speedup) ? 'unknown' : !isNumber(item.speedup) ? times(item.expected_speedup) :
   `${item.speedup.toFixed(2)}×\u00a0(${item.expected_speedup.map(n => n.toFixed(2)).join('–')})`;
+/* The same as large as a tile: what does not fit in one line goes on behind the most likely number, not within the interval. */
+const gainInTile = item => gainOf(item).split('\u00a0').map((part, i) => [i ? ' ' : '', el('span.nowrap', null, part)]);
 /* A speed-up as the part of the run time that it saves. */
 const saved = range => isRange(range) ?
   `${Math.round((1 - 1 / range[0]) * 100)}–${Math.round((1 - 1 / range[1]) * 100)}\u00a0% less time` : null;

@@ -58,11 +58,16 @@ function layoutEvidence(finding, item) {
   return {item, ci: isRange(finding.share_ci) ? finding.share_ci : members.length === 1 ? members[0].share_ci : null, samples, exact: data.run.engine === 'exact', confidence: item.confidence};
 }
 
+/* Two equal numbers under a gain would say that nothing changes; as many lines in another order do. */
+function fromTo(before, after) {
+  return !isNumber(before) ? 'unknown' : Math.abs(after - before) < 0.005 ? `${before.toFixed(2)} as today` : `${before.toFixed(2)} → ${after.toFixed(2)}`;
+}
+
 /* The number that shows the change: cache lines where they become fewer, else the memory of a traversal. */
 function changeTile(advice) {
   const traffic = advice.traffic || {}, memory = advice.memory || {};
   if (isNumber(traffic.before) && traffic.after < 0.99 * traffic.before || !(memory.after < 0.99 * memory.before))
-    return ['Cache lines fetched', isNumber(traffic.before) ? `${traffic.before.toFixed(2)} → ${traffic.after.toFixed(2)}` : 'unknown', (traffic.unit || '').replace(/^cache lines /, '') || null, 'estimated'];
+    return ['Cache lines fetched', fromTo(traffic.before, traffic.after), (traffic.unit || '').replace(/^cache lines /, '') || null, 'estimated'];
   return ['Memory traversed', `${bytes(memory.before)} → ${bytes(memory.after)}`, 'all cache lines of a traversal, mean over the loops', 'estimated'];
 }
 
@@ -129,7 +134,7 @@ function findingCard(finding, rank, most) {
       triedPatch(finding.tried),
       link && el('p', null, el('a.button', {href: link}, evidence.item.kind === 'order' ? 'See the layout' : layout ? 'See the layout and the new declaration' : 'See the evidence'))),
     el('dl.finding-numbers', null,
-      el('div', null, el('dt', null, `Predicted gain, ${wholeOf()}`), finding.expected_speedup ? el('dd.big', null, gainOf(finding)) : el('dd', null, unknown(isNumber(finding.time_at_stake) && finding.time_at_stake < 0.9 ? `at most ${(1 / (1 - finding.time_at_stake)).toFixed(2)}×` : 'not predicted')), el('dd.soft', null, saved(finding.expected_speedup)), gainBar(finding.expected_speedup, most)),
+      el('div', null, el('dt', null, `Predicted gain, ${wholeOf()}`), finding.expected_speedup ? el('dd.big', null, gainInTile(finding)) : el('dd', null, unknown(isNumber(finding.time_at_stake) && finding.time_at_stake < 0.9 ? `at most ${(1 / (1 - finding.time_at_stake)).toFixed(2)}×` : 'not predicted')), el('dd.soft', null, saved(finding.expected_speedup)), gainBar(finding.expected_speedup, most)),
       triedGain(finding.tried),
       isNumber(evidence.share) && el('div', null, el('dt', null, `Share of ${evidence.of}`), el('dd', null, shareBar(evidence.share, evidence.ci)), !evidence.exact && isRange(evidence.ci) && el('dd.soft', null, `95\u00a0% interval ${interval(evidence.ci)}`)),
       el('div', null, el('dt', null, shareOf), el('dd', null, shareBar(finding.share, evidence.of ? null : evidence.ci)),

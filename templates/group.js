@@ -120,7 +120,7 @@ function viewRegroup(index) {
     el('h1', null, names.slice(0, 6).map(n => clip(n, 40)).join(', ') + (names.length > 6 ? ` and ${names.length - 6} more` : ''), ' ', finding && severity(finding.severity)),
     el('p.lead', null, finding ? prose(brief(finding.title) + '.') : ''),
     tiles([
-      ['Predicted gain', gainOf(group), saved(group.expected_speedup), wholeOf()],
+      ['Predicted gain', gainInTile(group), saved(group.expected_speedup), wholeOf()],
       ['Share of the time', percent(share), null, `${plural(members.reduce((sum, object) => sum + (object.samples || 0), 0), 'sample', 'samples')}, ${engineName()}`],
       changeTile(group),
       ['Confidence', confidence(group.confidence) || 'unknown', 'from the number of samples and their agreement'],

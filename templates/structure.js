@@ -148,7 +148,7 @@ function structureLoops(split, object) {
       el('span.loop-name', null, loopPlace(at(data.loops, use.loop))),
       shareBar(use.share, null, most),
       el('span.chips', null, names.length ? names.map((o, i) => el('span.chip', null, groupMark(groups.get(o)), ' ', clip(nameOf.get(o) || list(use.fields)[i] || '+' + o, 40))) : unknown('fields unknown')),
-      el('span.lines-change', {title: 'cache lines per element visited, today and after the split'}, t ? `${t.before.toFixed(2)} → ${t.after.toFixed(2)} lines` : '')),
+      el('span.lines-change', {title: 'cache lines per element visited, today and after the split'}, t ? `lines: ${fromTo(t.before, t.after)}` : '')),
       el('p.soft', null, isNumber(use.stride) ? `Stride ${bytes(use.stride)}. ` : 'No regular stride. ', isNumber(use.samples) ? `${plural(use.samples, 'sampled access', 'sampled accesses')} to this structure. ` : '',
         el('a', {href: '#loop/' + use.loop}, 'All data of this loop')),
       sourceOf(at(data.loops, use.loop)));
@@ -175,7 +175,7 @@ function viewSplit(index) {
     el('h1', {title: split.type}, brief(split.type || object.name || 'unnamed structure'), ' ', finding && severity(finding.severity)),
     el('p.lead', null, finding ? prose(brief(finding.title) + '.') : ''),
     tiles([
-      ['Predicted gain', gainOf(split), saved(split.expected_speedup), wholeOf()],
+      ['Predicted gain', gainInTile(split), saved(split.expected_speedup), wholeOf()],
       shareTile(finding, split, object),
       changeTile(split),
       ['Confidence', confidence(split.confidence) || 'unknown', agreementText(object) || 'from the number of samples and their agreement', isNumber(split.element_probability) && split.element_probability < 0.995 ? `element size right with ${percent(split.element_probability)}` : null],

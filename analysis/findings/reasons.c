@@ -311,8 +311,8 @@ static struct lwp_reason reason_of_values(const struct subject *subject)
     struct lwp_profile *profile = subject->profile;
     const struct lwp_object *object = subject->object;
     double near = sequential_part(subject);
-    const char *what = SAY(object->type && object->type->kind == LWP_TYPE_UNION ? "unions (%s)" : "single values (%s)",
-                           object->type ? object->type->name : SAY("%llu bytes", (unsigned long long)object->element_bytes));
+    const char *what = !object->type ? SAY("elements of %llu bytes without known fields", (unsigned long long)object->element_bytes)
+                                     : SAY(object->type->kind == LWP_TYPE_UNION ? "unions (%s)" : "single values (%s)", object->type->name);
     const struct lwp_regroup *group = reason_group(subject);
     if (group && group->gain.high >= lwp_regroup_needs)
         return reason_gain(profile, SAY("one array of the %zu that loops use at the same index", group->count), group->gain.speedup,

@@ -130,6 +130,14 @@ static const char *layout_bytes(struct lwp_review *review, const json_t *object)
     return used > 0 && used < all ? SAY("%s of %s", lwp_review_bytes(review, used), text) : text;
 }
 
+/* Where as many lines come as before, in another order, two equal numbers under a gain would say that nothing changes. */
+static const char *layout_lines(struct lwp_review *review, const json_t *traffic, const char *each)
+{
+    const double before = lwp_json_amount(traffic, "before"), after = lwp_json_amount(traffic, "after");
+    return fabs(after - before) < 0.005 ? SAY("as many cache lines per %s as today, %.2f", each, before)
+                                        : SAY("cache lines per %s %.2f -> %.2f", each, before, after);
+}
+
 static void layout_split_facts(struct lwp_review *review, struct lwp_review_item *item, const json_t *split, const json_t *object)
 {
     const json_t *traffic = json_object_get(split, "traffic"), *memory = json_object_get(split, "memory");
@@ -140,7 +148,7 @@ static void layout_split_facts(struct lwp_review *review, struct lwp_review_item
     layout_declared(review, item, object);
     FACT("confidence", "%s%s", lwp_json_string_or(split, "confidence", "?"), layout_witnesses(review, object));
     layout_gain(review, item, split);
-    FACT("", "cache lines per element visited %.2f -> %.2f", lwp_json_amount(traffic, "before"), lwp_json_amount(traffic, "after"));
+    FACT("", "%s", layout_lines(review, traffic, "element visited"));
     layout_replay(review, item, json_object_get(split, "replay"));
     FACT("memory", "a pass over all elements goes through %s, then %s", lwp_review_bytes(review, lwp_json_amount(memory, "before")),
          lwp_review_bytes(review, lwp_json_amount(memory, "after")));
@@ -223,7 +231,7 @@ void lwp_review_regroup(struct lwp_review *review, struct lwp_review_item *item,
          lwp_review_bytes(review, bytes), samples);
     FACT("confidence", "%s", lwp_json_string_or(group, "confidence", "?"));
     layout_gain(review, item, group);
-    FACT("", "cache lines per index %.2f -> %.2f", lwp_json_amount(traffic, "before"), lwp_json_amount(traffic, "after"));
+    FACT("", "%s", layout_lines(review, traffic, "index"));
     layout_replay(review, item, json_object_get(group, "replay"));
     layout_group_rows(review, item, traffic, "cache lines per index");
     json_array_foreach(json_object_get(group, "rejected"), i, row) {

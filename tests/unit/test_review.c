@@ -139,6 +139,26 @@ static void test_fingerprint(void **state)
     }
 }
 
+/* As many cache lines in another order are no change of their number. */
+static void test_as_many_lines(void **state)
+{
+    (void)state;
+    for (int fewer = 0; fewer < 2; fewer++) {
+        json_t *root = analysis(1, "fetch");
+        json_object_set_new(json_array_get(json_object_get(root, "splits"), 0), "traffic",
+                            json_pack("{s:f,s:f}", "before", 0.991, "after", fewer ? 0.5 : 0.99));
+        struct lwp_review *review = lwp_review_new(root, NULL, NULL);
+        const char *said =
+            fewer ? "cache lines per element visited 0.99 -> 0.50" : "as many cache lines per element visited as today, 0.99";
+        size_t found = 0;
+        for (size_t i = 0; i < review->items[0].fact_count; i++)
+            found += strcmp(review->items[0].facts[i].text, said) == 0;
+        assert_int_equal(found, 1);
+        lwp_review_free(review);
+        json_decref(root);
+    }
+}
+
 /* Two objects of one name are said by who allocates them, of one site by what their paths do not share. */
 static void test_one_name_for_two(void **state)
 {
@@ -240,11 +260,10 @@ static void test_redact(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stable_names),   cmocka_unit_test(test_cost),
-        cmocka_unit_test(test_relative_paths), cmocka_unit_test(test_markdown_text),
-        cmocka_unit_test(test_fingerprint),    cmocka_unit_test(test_one_reason_for_two),
-        cmocka_unit_test(test_known_by_half),  cmocka_unit_test(test_one_name_for_two),
-        cmocka_unit_test(test_clean),          cmocka_unit_test(test_redact),
+        cmocka_unit_test(test_stable_names),  cmocka_unit_test(test_cost),          cmocka_unit_test(test_relative_paths),
+        cmocka_unit_test(test_markdown_text), cmocka_unit_test(test_fingerprint),   cmocka_unit_test(test_one_reason_for_two),
+        cmocka_unit_test(test_known_by_half), cmocka_unit_test(test_as_many_lines), cmocka_unit_test(test_one_name_for_two),
+        cmocka_unit_test(test_clean),         cmocka_unit_test(test_redact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
