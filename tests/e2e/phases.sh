@@ -158,12 +158,12 @@ done
 "$LWP" collect --only bin/true -o none true 2> /dev/null && fail "--only with a folder"
 [ ! -e none ] || fail "a result of nothing"
 
-# LWP_BEGIN and LWP_END: the weight is the time between them, however short the turns are, and nothing else is recorded.
+# LWP_BEGIN and LWP_END: the weight is the time between them, however short the turns are, and nothing else is recorded. All of the program
+# would be twice as much. In short turns some 15 % is missing, and samples of a slow or busy machine are few.
 for turn in 0.0005 0.1; do
-    # 4 s: a slow machine takes some 40 samples in .8 s, whose weights in all vary by 10 %
     "$LWP" collect --detect layout --region LWP_BEGIN --no-analyze -q -o "marks$turn" ./work $turn 4 x > marks.out || fail "marks"
     samples "marks$turn" | awk -v inside="$(cat marks.out)" -v turn=$turn '{ weight += $5 * 1e-9 }
-        END { if (weight < .7 * inside || weight > 1.3 * inside) { print "FAILED: turns of " turn " s: " weight " s recorded of " inside; exit 1 } }' || failed=1
+        END { if (weight < .5 * inside || weight > 1.5 * inside) { print "FAILED: turns of " turn " s: " weight " s recorded of " inside; exit 1 } }' || failed=1
 done
 # The same from outside, but for what ran before lwp came. LONG: short turns, too.
 for turn in ${LONG:+0.0005} 0.1; do
@@ -177,7 +177,7 @@ for turn in ${LONG:+0.0005} 0.1; do
             continue
         fi
         samples "from$turn" | awk -v inside="$(cat marks.out)" -v turn=$turn '{ weight += $5 * 1e-9 }
-            END { if (weight < .6 * inside || weight > 1.2 * inside) { print "FAILED: from outside, turns of " turn " s: " weight " s recorded of " inside; exit 1 } }' || failed=1
+            END { if (weight < .5 * inside || weight > 1.5 * inside) { print "FAILED: from outside, turns of " turn " s: " weight " s recorded of " inside; exit 1 } }' || failed=1
     else
         sampling_is_forbidden marks.err || { fail "marks from outside"; cat marks.err; }
         kill $program
