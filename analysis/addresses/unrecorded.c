@@ -6,6 +6,7 @@
  * the ABI wants it: an address that no such block explains stays without an owner. */
 #include "analysis/addresses/address_map_internal.h"
 
+#include "analysis/profile/contexts.h"
 #include "base/arena.h"
 #include "base/order.h"
 
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KINDS_MOST = 256, CALLERS_ASKED = 16, BLOCK_ALIGNMENT = 16 };
+enum { KINDS_MOST = 256, BLOCK_ALIGNMENT = 16 };
 
 static const double nearly_all = 0.95; /* of the blocks: as lwp_streams_adopt */
 
@@ -31,24 +32,13 @@ static int kind_by_blocks(const void *a, const void *b)
     return LWP_COMPARE(y->blocks, x->blocks) ?: LWP_COMPARE(x->object, y->object);
 }
 
-/* From the allocator outwards, as long as each function hands the block to its caller. */
 static const struct lwp_type *kind_type(struct lwp_profile *profile, uint32_t object)
 {
-    uint32_t node = profile->objects[object].context;
-    bool is_result = true;
-    for (int i = 0; i < CALLERS_ASKED && node; i++, node = profile->contexts[node].parent) {
-        const struct lwp_context_node *call = &profile->contexts[node];
-        struct lwp_candidate candidate = {.type = NULL};
-        if (call->is_function || call->module == LWP_NONE)
-            continue;
-        const enum lwp_block_answer answer = lwp_types_of_block(profile->code, call->module, call->address, is_result, &candidate);
-        if (answer == LWP_BLOCK_KNOWN)
-            return candidate.type && candidate.type->bytes > 1 && !candidate.table && !candidate.header ? candidate.type : NULL;
-        if (answer == LWP_BLOCK_UNKNOWN)
-            return NULL;
-        is_result = is_result && answer != LWP_BLOCK_INSIDE;
-    }
-    return NULL;
+    struct lwp_candidate candidate;
+    return lwp_contexts_block(profile, profile->objects[object].context, &candidate) && candidate.type && candidate.type->bytes > 1 &&
+                   !candidate.table && !candidate.header
+               ? candidate.type
+               : NULL;
 }
 
 /* Pools whose paths differ in recursion are one object. */

@@ -4,6 +4,7 @@
 #include "analysis/elements/element_code.h"
 #include "analysis/elements/element_evidence.h"
 #include "analysis/elements/element_place.h"
+#include "analysis/profile/contexts.h"
 #include "analysis/profile/objects.h"
 
 #include <string.h>
@@ -154,49 +155,27 @@ static const char *element_name_of_block(struct lwp_profile *profile, const stru
     return kept;
 }
 
-/* From the allocator outwards, as long as each function hands the block to its caller. */
+/* By the calls that allocated it. */
 static void element_collect_block(struct lwp_profile *profile, const struct lwp_object *object, struct lwp_element_votes *votes, double all)
 {
-    enum { CALLERS_ASKED = 16 };
     struct lwp_candidate candidate;
-    bool is_result = true;
-    uint32_t node = object->context;
-    for (int i = 0; i < CALLERS_ASKED && node; i++, node = profile->contexts[node].parent) {
-        const struct lwp_context_node *call = &profile->contexts[node];
-        if (call->is_function || call->module == LWP_NONE)
-            continue;
-        switch (lwp_types_of_block(profile->code, call->module, call->address, is_result, &candidate)) {
-        case LWP_BLOCK_KNOWN:
-            if (candidate.table && !element_is_table(object, &candidate, votes))
-                return;
-            struct lwp_candidate holder = candidate;
-            /* A buffer of bytes may become anything. */
-            votes->holder = element_name_of_block(profile, object, node, &holder, &votes->inside);
-            votes->header = candidate.header;
-            if (votes->header)
-                return;
-            if (element_begins_with(holder.type, candidate.type))
-                candidate.type = holder.type;
-            element_vote(votes, candidate.type, votes->holder,
-                         all * (candidate.type->bytes <= 1 ? 0.1
-                                : candidate.exact          ? 6
-                                                           : 2),
-                         candidate.exact);
-            for (size_t k = 0; k < votes->count; k++)
-                if (lwp_element_same_type(votes->candidates[k].type, candidate.type)) {
-                    *(candidate.exact ? &votes->candidates[k].made : &votes->candidates[k].allocator) = true;
-                    votes->candidates[k].table = candidate.table;
-                }
-            return;
-        case LWP_BLOCK_UNKNOWN:
-            return;
-        case LWP_BLOCK_INSIDE:
-            is_result = false;
-            break;
-        case LWP_BLOCK_RETURNED:
-            break;
+    const uint32_t node = lwp_contexts_block(profile, object->context, &candidate);
+    if (!node || (candidate.table && !element_is_table(object, &candidate, votes)))
+        return;
+    struct lwp_candidate holder = candidate;
+    votes->holder = element_name_of_block(profile, object, node, &holder, &votes->inside);
+    votes->header = candidate.header;
+    if (votes->header)
+        return;
+    if (element_begins_with(holder.type, candidate.type))
+        candidate.type = holder.type;
+    const double sure = candidate.type->bytes <= 1 ? 0.1 : candidate.exact ? 6 : 2; /* a buffer of bytes may become anything */
+    element_vote(votes, candidate.type, votes->holder, all * sure, candidate.exact);
+    for (size_t k = 0; k < votes->count; k++)
+        if (lwp_element_same_type(votes->candidates[k].type, candidate.type)) {
+            *(candidate.exact ? &votes->candidates[k].made : &votes->candidates[k].allocator) = true;
+            votes->candidates[k].table = candidate.table;
         }
-    }
 }
 
 void lwp_element_votes_collect(struct lwp_profile *profile, uint32_t index, struct lwp_element_votes *votes)

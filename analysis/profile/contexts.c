@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-enum { FRAMES_MAX = 512 };
+enum { FRAMES_MAX = 512, CALLERS_ASKED = 16 };
 
 struct context_sorted {
     struct lwp_context_node node;
@@ -168,4 +168,19 @@ uint32_t lwp_contexts_unrecursed(struct lwp_profile *profile, uint32_t context)
     while (count--)
         node = lwp_contexts_child(profile, node, frames[count].module, frames[count].address, frames[count].is_function);
     return node;
+}
+
+uint32_t lwp_contexts_block(const struct lwp_profile *profile, uint32_t node, struct lwp_candidate *candidate)
+{
+    bool is_result = true;
+    for (int i = 0; i < CALLERS_ASKED && node; i++, node = profile->contexts[node].parent) {
+        const struct lwp_context_node *call = &profile->contexts[node];
+        if (call->is_function || call->module == LWP_NONE)
+            continue;
+        const enum lwp_block_answer answer = lwp_types_of_block(profile->code, call->module, call->address, is_result, candidate);
+        if (answer == LWP_BLOCK_KNOWN || answer == LWP_BLOCK_UNKNOWN)
+            return answer == LWP_BLOCK_KNOWN ? node : 0;
+        is_result &= answer != LWP_BLOCK_INSIDE;
+    }
+    return 0;
 }

@@ -29,4 +29,8 @@ uint64_t lwp_contexts_function(struct lwp_profile *profile, uint32_t module, uin
  * recursion would otherwise be one object for each depth. */
 uint32_t lwp_contexts_unrecursed(struct lwp_profile *profile, uint32_t context);
 
+/* Of a path to an allocation the call whose code says what the block is, from the allocator outwards, as long as each function hands the
+ * block to its caller; 0: none does. */
+uint32_t lwp_contexts_block(const struct lwp_profile *profile, uint32_t node, struct lwp_candidate *candidate);
+
 #endif
