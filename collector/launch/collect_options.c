@@ -141,7 +141,8 @@ const struct lwp_option lwp_collect_options[] = {
     {.name = "no-analyze", .kind = LWP_OPT_FLAG, .help = "skip the analysis; 'lwp analyze DIR' does it later"},
     {.name = "no-measure",
      .kind = LWP_OPT_FLAG,
-     .help = "when analysing, do not run patterns of accesses to measure what a change would gain (at most 5 s); with -e exact, do not run "
+     .help = "when analysing, do not run patterns of accesses to measure what a change would gain (at most 5 s of CPU time); with -e "
+             "exact, do not run "
              "copies of the program to measure how fast it is"},
     {.name = "serve",
      .kind = LWP_OPT_NUMBER,

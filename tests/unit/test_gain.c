@@ -22,6 +22,7 @@
 #include "analysis/profile/locations.h"
 #include "analysis/profile/objects.h"
 #include "analysis/program/flow/decode.h"
+#include "base/clock.h"
 #include "collector/code/charge.h"
 #include "programs.h"
 #include "tests/unit/streams.h"
@@ -1174,12 +1175,12 @@ static void test_displaced(void **state)
 }
 
 /* A pattern is run again where its loop takes much of all time; not when it is asked for once more, nor when it does not wait for memory,
- * nor for a loop that takes little: of that one no more is run, and a note says so, once a part of the time is used up. */
+ * nor for a loop that takes little: of that one no more is run, and a note says so, once its part of the time is used up. */
 static void test_runs(void **state)
 {
     (void)state;
-    struct lwp_region little = {.weight = {.weight = 3}};
-    struct lwp_profile profile = {.arena = lwp_arena_new(), .measure_seconds = 100, .measure_most = 100, .regions = &little};
+    struct lwp_region regions[] = {{.weight = {.weight = 3}}, {.weight = {.weight = 4}}, {.weight = {.weight = 2}}};
+    struct lwp_profile profile = {.arena = lwp_arena_new(), .measure_seconds = 100, .measure_most = 100, .regions = regions};
     profile.total.weight = 100;
     struct lwp_pattern before = {.array_count = 1, .access_count = 1, .elements = 1 << 12, .instructions = 4, .chain = 1}, after, other;
     struct lwp_pattern_times times, same;
@@ -1190,6 +1191,7 @@ static void test_runs(void **state)
     after.arrays[0].spacing = 16;
     if (!lwp_gain_times_once(&profile, 0, &before, &after, &times))
         skip(); /* the machine is too busy: what takes too long is given up */
+    const double once = 100 - profile.measure_seconds;
     assert_true(times.runs <= 1);
     assert_true(lwp_gain_times(&profile, 0, &before, &after, &times));
     assert_true(times.runs <= 1);
@@ -1199,21 +1201,42 @@ static void test_runs(void **state)
     assert_true(lwp_gain_times(&profile, LWP_NONE, &before, &after, &same));
     near(profile.measure_seconds, left);
     near(same.ratio, times.ratio);
-    profile.measure_seconds = 80;
     memcpy(&other, &after, sizeof other);
     other.arrays[0].spacing = 32;
+    profile.measure_seconds = once;
+    profile.measure_most = 2 * once;
     assert_int_equal(profile.note_count, 0);
     assert_true(!lwp_gain_times(&profile, 0, &before, &other, &times));
+    assert_true(!lwp_gain_times(&profile, 1, &before, &other, &times)); /* what takes less had its part, too */
     assert_int_equal(profile.note_count, 1);
+    lwp_gain_times(&profile, 2, &before, &other, &times);
+    assert_true(profile.measure_seconds < once); /* it was run: what takes more left it its part */
     if (lwp_gain_times(&profile, LWP_NONE, &after, &after, &times))
         near(times.ratio, 1); /* the same is the same */
-    profile.measure_seconds = 100;
+    profile.measure_most = profile.measure_seconds = 100;
     before.elements = after.elements = 128; /* the nearest cache has them */
     before.arrays[0].spacing = 16;
     before.chain = after.chain = 20;
     before.arrays[0].walk = after.arrays[0].walk = LWP_PATTERN_STEPS;
     assert_true(!lwp_gain_times(&profile, LWP_NONE, &before, &after, &times) || times.runs <= 1);
     free(profile.notes);
+    lwp_arena_free(profile.arena);
+}
+
+/* What the system takes to make pages does not count against the seconds that runs may take. */
+static void test_runs_own_time(void **state)
+{
+    (void)state;
+    struct lwp_profile profile = {.arena = lwp_arena_new(), .measure_seconds = 100, .measure_most = 100};
+    struct lwp_pattern pattern = {.array_count = 1, .access_count = 1, .elements = 1 << 14, .instructions = 4, .chain = 1};
+    struct lwp_pattern_times times;
+    pattern.arrays[0] = (struct lwp_pattern_array){.walk = LWP_PATTERN_STEPS, .spacing = 4096};
+    pattern.accesses[0] = (struct lwp_pattern_access){.offset = 8, .bytes = 8};
+    const double began = lwp_clock_s(CLOCK_MONOTONIC);
+    if (!lwp_gain_times_once(&profile, LWP_NONE, &pattern, &pattern, &times))
+        skip();
+    const double took = lwp_clock_s(CLOCK_MONOTONIC) - began, charged = 100 - profile.measure_seconds;
+    assert_true(charged < 0.99 * took && charged > 0.3 * took);
     lwp_arena_free(profile.arena);
 }
 
@@ -1564,6 +1587,7 @@ int main(void)
         cmocka_unit_test(test_comes_before),
         cmocka_unit_test(test_displaced),
         cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_runs_own_time),
         cmocka_unit_test(test_huge_pages),
         cmocka_unit_test(test_pace_beside),
         cmocka_unit_test(test_pace_by_chance),

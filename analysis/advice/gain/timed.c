@@ -12,6 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 enum { TIMED_KEPT = 256, RUNS_FEW = 3, RUNS_MOST = 9 };
@@ -21,6 +22,7 @@ enum { TIMED_KEPT = 256, RUNS_FEW = 3, RUNS_MOST = 9 };
 static const double seconds_each = 0.1, for_any = 0.1, known_well = 0.02, waits_least = 0.1;
 static const double pattern_most = 0.25; /* of the seconds of all: a split, a pool and both are run, and other loops, too */
 static const double shared_most = 8;    /* times the last cache: of more no part of it matters */
+static const double clock_most = 3;     /* times the seconds of all: no longer does one wait for them by the clock */
 
 /* Where the pages of both take longer to be made, a part is run that takes so long, and no less than so many bytes. */
 static const double made_most = 2, part_made = 0.25, part_least = 64 << 20;
@@ -28,6 +30,7 @@ static const double made_most = 2, part_made = 0.25, part_least = 64 << 20;
 struct lwp_gain_timed {
     struct lwp_pattern before, after;
     double part; /* of the elements that is run; 1: all */
+    uint32_t region; /* that asked for it */
     struct lwp_pattern_times runs[RUNS_MOST], cold;
     size_t count;
     double seconds; /* that its runs took */
@@ -88,17 +91,36 @@ static double timed_share(const struct lwp_profile *profile, uint32_t region)
     return region == LWP_NONE ? 1 : fmin(1, profile->regions[region].weight.weight / profile->total.weight);
 }
 
-static void timed_charge(struct lwp_profile *profile, struct lwp_gain_timed *timed, double began)
+/* Seconds on the clock, and of their own that processes took which have ended. */
+struct timed_clocks {
+    double wall, own;
+};
+
+static struct timed_clocks timed_now(void)
 {
-    const double seconds = lwp_clock_s(CLOCK_MONOTONIC) - began;
+    struct rusage usage;
+    getrusage(RUSAGE_CHILDREN, &usage);
+    return (struct timed_clocks){lwp_clock_s(CLOCK_MONOTONIC), (double)usage.ru_utime.tv_sec + 1e-6 * (double)usage.ru_utime.tv_usec};
+}
+
+/* What the system takes to make pages and what others do on the processors leave no fewer seconds for the other loops. */
+static void timed_charge(struct lwp_profile *profile, struct lwp_gain_timed *timed, const struct timed_clocks *began)
+{
+    const struct timed_clocks now = timed_now();
+    const double threads = timed->before.threads ? timed->before.threads : 1;
+    const double seconds = fmax((now.own - began->own) / threads, (now.wall - began->wall) / clock_most);
     timed->seconds += seconds;
     profile->measure_seconds -= seconds;
 }
 
+/* Loops that take no more of all time than this one leave the others their part, whichever is run first. */
 static bool timed_allowed(const struct lwp_profile *profile, uint32_t region)
 {
-    const double part = fmin(1, for_any + timed_share(profile, region));
-    return profile->measure_most - profile->measure_seconds < part * profile->measure_most;
+    const double share = timed_share(profile, region), part = fmin(1, for_any + share);
+    double used = 0;
+    for (size_t i = 0; i < profile->timed_count; i++)
+        used += timed_share(profile, profile->timed[i].region) <= share ? profile->timed[i].seconds : 0;
+    return profile->measure_seconds > 0 && used < part * profile->measure_most;
 }
 
 /* The times of `after` against `before`, but for those of the core, from the times of `before` against `after`. */
@@ -148,12 +170,12 @@ static int timed_compare(const struct lwp_profile *profile, const struct lwp_gai
 /* Every second time the other way round: the system gives what is asked for first the same pages again, and pages differ. */
 static bool timed_run(struct lwp_profile *profile, struct lwp_gain_timed *timed)
 {
-    const double began = lwp_clock_s(CLOCK_MONOTONIC);
+    const struct timed_clocks began = timed_now();
     const bool round = timed->count % 2;
     struct lwp_pattern_times *times = &timed->runs[timed->count];
     const struct lwp_pattern *first = round ? &timed->after : &timed->before, *second = round ? &timed->before : &timed->after;
     const int status = timed_compare(profile, timed, first, second, times);
-    timed_charge(profile, timed, began);
+    timed_charge(profile, timed, &began);
     if (!status && round)
         timed_turn_round(times);
     if (!status)
@@ -171,11 +193,11 @@ static void timed_cold(struct lwp_profile *profile, struct lwp_gain_timed *timed
     struct lwp_error err = {0};
     if (timed->tried_cold || timed->part < 1 || before <= (double)caches.l2_bytes || fmin(before, after) > shared_most * all)
         return;
-    const double began = lwp_clock_s(CLOCK_MONOTONIC);
+    const struct timed_clocks began = timed_now();
     timed->tried_cold = true;
     if (!lwp_pattern_compare_cold(&timed->before, &timed->after, (double)caches.l2_bytes, seconds_each, &timed->cold, &err))
         timed->cold.both_fit = after < all ? fmin(1, after / fmin(before, all)) : 1;
-    timed_charge(profile, timed, began);
+    timed_charge(profile, timed, &began);
 }
 
 /* Where bytes between members differ, the same is timed twice. */
@@ -199,18 +221,19 @@ static struct lwp_gain_timed *timed_once(struct lwp_profile *profile, uint32_t r
                                          const struct lwp_pattern *after)
 {
     struct lwp_gain_timed *timed = timed_find(profile, before, after);
-    if (!timed && profile->measure_seconds > 0 && profile->timed_count < TIMED_KEPT && timed_allowed(profile, region)) {
+    if (!timed && profile->timed_count < TIMED_KEPT && timed_allowed(profile, region)) {
         if (!profile->timed)
             profile->timed = lwp_arena_alloc(profile->arena, TIMED_KEPT, sizeof *profile->timed);
         timed = &profile->timed[profile->timed_count++];
         timed->before = *before;
         timed->after = *after;
         timed->part = timed_part(profile, timed);
+        timed->region = region;
         timed_run(profile, timed);
     } else if (!timed && (profile->measure_seconds > 0 || profile->measure_seconds < 0)) {
         lwp_profile_note(
             profile,
-            "The accesses of some loops were not timed on this machine, as that may take at most %g s for a result, and less for "
+            "The accesses of some loops were not timed on this machine, as that may take at most %g s of CPU time, and less for "
             "loops that take little of the run. The gains there are estimates.",
             profile->measure_most);
     }
