@@ -368,6 +368,64 @@ static bool split_both(struct lwp_profile *profile, struct lwp_layout *layout, c
     return true;
 }
 
+/* Loops over whole elements do not distinguish fields, and would tie the fields nobody else uses to the next best ones: they are left out,
+ * but where they take most of the cost. */
+static bool split_leaves_out(const struct lwp_layout *layout)
+{
+    return split_whole(layout) < 0.5 * layout->weight.weight;
+}
+
+/* Even where loops over whole elements count it may pay to split for the others. */
+static bool split_parts_of_any(struct lwp_profile *profile, struct lwp_layout *layout, const struct split_fields *found,
+                               struct lwp_split *split, struct lwp_split_reason *reason)
+{
+    struct split_fields others = {0};
+    if (split_parts(profile, layout, found, split, reason))
+        return true;
+    if (split_leaves_out(layout) || split_is_vague(layout) ||
+        layout->weight.weight - split_whole(layout) < lwp_split_needs.share * profile->total.weight)
+        return false;
+    split_cluster(profile, layout, true, &others);
+    return others.groups > 0 && split_parts(profile, layout, &others, split, reason);
+}
+
+/* The best of all candidates that are worth it; false: none is. */
+static bool split_best(struct lwp_profile *profile, struct lwp_layout *layout, const struct split_fields *found, struct lwp_split *split,
+                       struct lwp_split_reason *reason)
+{
+    struct lwp_split ordered, pool;
+    /* First, while there is time to measure: it may gain most. */
+    const bool in_order = lwp_order_try(profile, layout, found->affinity, &ordered) && split_worth(profile, layout, &ordered.gain, reason);
+    bool advised = split_parts_of_any(profile, layout, found, split, reason);
+    /* A split is credited with what it adds to the pool, and is not advised for nothing. */
+    bool pooled = split_pool_alone(profile, layout, &pool);
+    if (!pooled)
+        reason->pool = (struct lwp_split_pool){pool.gain.speedup, fmin(1, pool.gain.low), pool.gain.high, pool.gain.spacing};
+    pooled = pooled && split_worth(profile, layout, &pool.gain, reason);
+    if (advised && pooled)
+        split->pool = pool.gain.speedup;
+    if (pooled && (!advised || split->gain.speedup < lwp_split_needs.gain * pool.gain.speedup)) {
+        pool.affinity = found->affinity;
+        *split = pool;
+        advised = true;
+    }
+    if (split_both(profile, layout, found, advised, split, reason)) {
+        split->pool = pooled ? pool.gain.speedup : 0;
+        advised = true;
+    }
+    if (in_order && (!advised || ordered.gain.speedup > split->gain.speedup)) {
+        *split = ordered;
+        advised = true;
+    }
+    if (advised)
+        return true;
+    const bool reordered = lwp_reorder_try(profile, layout, found->affinity, found->group, split);
+    if (reordered && split_worth(profile, layout, &split->gain, reason))
+        return true;
+    reason->order = reordered ? split_order(split) : (struct lwp_split_order){0};
+    return false;
+}
+
 static bool split_try(struct lwp_profile *profile, struct lwp_layout *layout, struct lwp_split *split, struct lwp_split_reason *reason)
 {
     struct split_fields found = {0};
@@ -377,56 +435,15 @@ static bool split_try(struct lwp_profile *profile, struct lwp_layout *layout, st
         reason->verdict = LWP_SPLIT_LIBRARY;
     if (reason->verdict != LWP_SPLIT_NOT_JUDGED)
         return false;
-    /* Loops over whole elements do not distinguish fields, and would tie the fields nobody else uses to the next best ones. Where they
-     * are most of the cost they count first; but even then it may pay to split for the others. */
-    double whole = split_whole(layout);
-    bool leave_out = whole < 0.5 * layout->weight.weight;
-    split_cluster(profile, layout, leave_out, &found);
+    split_cluster(profile, layout, split_leaves_out(layout), &found);
     if (found.groups == 0 || split_padded(profile, layout, found.group)) {
         reason->verdict = found.groups ? LWP_SPLIT_PADDED : LWP_SPLIT_FEW_SAMPLES;
         return false;
     }
-    /* First, while there is time to measure: it may gain most. */
-    struct lwp_split ordered;
-    const bool in_order =
-        lwp_order_try(profile, layout, found.affinity, &ordered) && split_worth(profile, layout, &ordered.gain, reason);
-    bool advised = split_parts(profile, layout, &found, split, reason);
-    bool others_worth = layout->weight.weight - whole >= lwp_split_needs.share * profile->total.weight;
-    if (!advised && !leave_out && others_worth && !split_is_vague(layout)) {
-        struct split_fields others = {0};
-        split_cluster(profile, layout, true, &others);
-        advised = others.groups > 0 && split_parts(profile, layout, &others, split, reason);
-    }
-    /* A split is credited with what it adds to the pool, and is not advised for nothing. */
-    struct lwp_split pool;
-    bool pooled = split_pool_alone(profile, layout, &pool);
-    if (!pooled)
-        reason->pool = (struct lwp_split_pool){pool.gain.speedup, fmin(1, pool.gain.low), pool.gain.high, pool.gain.spacing};
-    pooled = pooled && split_worth(profile, layout, &pool.gain, reason);
-    if (advised && pooled)
-        split->pool = pool.gain.speedup;
-    if (pooled && (!advised || split->gain.speedup < lwp_split_needs.gain * pool.gain.speedup)) {
-        pool.affinity = found.affinity;
-        *split = pool;
-        advised = true;
-    }
-    if (split_both(profile, layout, &found, advised, split, reason)) {
-        split->pool = pooled ? pool.gain.speedup : 0;
-        advised = true;
-    }
-    if (in_order && (!advised || ordered.gain.speedup > split->gain.speedup)) {
-        *split = ordered;
-        advised = true;
-    }
-    if (!advised) {
-        const bool reordered = lwp_reorder_try(profile, layout, found.affinity, found.group, split);
-        if (!reordered || !split_worth(profile, layout, &split->gain, reason)) {
-            reason->order = reordered ? split_order(split) : (struct lwp_split_order){0};
-            reason->verdict = split_against(layout, reason);
-            return false;
-        }
-    }
-    reason->verdict = LWP_SPLIT_ADVISED;
+    const bool advised = split_best(profile, layout, &found, split, reason);
+    reason->verdict = advised ? LWP_SPLIT_ADVISED : split_against(layout, reason);
+    if (!advised)
+        return false;
     if (split->gain.set_up >= set_up_said)
         lwp_profile_note(
             profile,
