@@ -174,6 +174,12 @@ function measuredBy() {
     `cost of measuring ${measuringCost()}`].filter(Boolean).join(' · ');
 }
 
+/* A short type stays in one line. */
+function typeCell(type) {
+  const text = clip(brief(type), 80);
+  return el(text.length <= 24 ? 'code.nowrap' : 'code', {title: type}, text);
+}
+
 /* The gain of doing the first alone. */
 function firstGain(findings) {
   const first = findings[0], gain = first.expected_speedup;
@@ -194,7 +200,7 @@ function objectsTable(most) {
       key: r => objectName(r.object), text: r => `${r.object.name} ${r.object.type} ${r.object.kind}`},
     {title: 'Share of the time', cell: r => shareBar(r.object.share, r.object.share_ci, full), key: r => r.object.share, number: true},
     {title: 'Samples', cell: r => count(r.object.samples), key: r => r.object.samples, number: true},
-    {title: 'Type', cell: r => r.object.type ? el('code', {title: r.object.type}, clip(brief(r.object.type), 80)) : unknown(), key: r => r.object.type || ''},
+    {title: 'Type', cell: r => r.object.type ? typeCell(r.object.type) : unknown(), key: r => r.object.type || ''},
     {title: 'Kind', cell: r => r.object.kind, key: r => r.object.kind},
     {title: 'Element', cell: r => isNumber(r.object.element_bytes) ? bytes(r.object.element_bytes) : unknown(), key: r => r.object.element_bytes, number: true},
     {title: 'Size', cell: r => isNumber(r.object.bytes) ? bytes(r.object.bytes) : unknown(), key: r => r.object.bytes, number: true, hint: 'most bytes allocated at one time'},
