@@ -99,6 +99,15 @@ static void message_gave_up(struct message_log *log, const char *why)
     message_put(log->all, true, "%s, and the program was ended; what was traced until then is kept.", why);
 }
 
+static void message_unread(struct message_log *log, const char *rest)
+{
+    (void)rest;
+    log->all->failed |= log->pid == log->all->program;
+    message_put(log->all, true,
+                "Valgrind cannot read the debug information of the program or of a library of its, and ended it. Older versions cannot "
+                "read what -gsplit-dwarf makes: build it without that, or with -gdwarf-4, or use -e timer.");
+}
+
 static void message_signal(struct message_log *log, const char *rest)
 {
     const char *name = strchr(rest, '(');
@@ -141,6 +150,7 @@ static void message_line(struct message_log *log, const char *line)
                  {"memory management: out of memory:", message_gave_up,
                   "There was no memory left for tracing beside the program (is there a limit, ulimit -v?)"},
                  {"the 'impossible' happened:", message_gave_up, "Valgrind failed"},
+                 {"debuginfo reader: Possibly corrupted", message_unread, NULL},
                  {"Process terminating with default action of signal", message_signal, NULL},
                  {"   at 0x", message_frame, NULL}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
