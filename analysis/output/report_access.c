@@ -34,9 +34,18 @@ static void report_classes(const struct lwp_report *report, const json_t *classe
     }
 }
 
+/* The program's own line, and what of a library it calls there, if the access is in that. */
 static const char *report_access_at(const struct lwp_report *report, const json_t *context)
 {
-    return lwp_review_frame_text(report->review, lwp_review_own_frame(report->review, context));
+    const json_t *frames = lwp_review_frames(report->review, context), *own = lwp_review_own_frame(report->review, context);
+    const char *at = lwp_review_frame_text(report->review, own);
+    size_t place = 0;
+    while (place < json_array_size(frames) && json_array_get(frames, place) != own)
+        place++;
+    const json_t *called = place && place < json_array_size(frames) ? json_array_get(frames, place - 1) : NULL;
+    if (!called || json_is_true(json_object_get(called, "inlined")))
+        return at;
+    return lwp_arena_printf(report->review->arena, "%s, called by %s", lwp_review_function(report->review, called), at);
 }
 
 static const char *report_pair_seen(const struct lwp_report *report, double samples)
