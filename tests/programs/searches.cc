@@ -545,6 +545,17 @@ CASE none_resumed(item *a, const item *end, long key) /* each search goes on whe
     return a->key;
 }
 
+CASE none_bucket(const long *bucket, unsigned long from, long key) /* stb_ds: eight slots, no more */
+{
+    for (unsigned long i = from & 7; i < 8; i++) {
+        if (bucket[i] == key)
+            return (long)i;
+        if (!bucket[i])
+            return -1;
+    }
+    return -2;
+}
+
 CASE none_words(const char *at, const char **words)
 {
     while (*at) {

@@ -142,6 +142,10 @@ static void decode_narrow(const ZydisDecodedInstruction *instruction, const Zydi
         result->compared[0] = decode_register(operands[0].reg.value);
         result->compared[1] = decode_register(operands[1].reg.value);
         result->compares = result->compared[0] >= 0 && result->compared[1] >= 0;
+    } else if (mnemonic == ZYDIS_MNEMONIC_CMP && to_register && operands[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
+               operands[0].size >= 32) {
+        result->limited = decode_register(operands[0].reg.value);
+        result->limit = operands[1].imm.value.s;
     }
 }
 

@@ -45,6 +45,8 @@ struct code_instruction {
     int8_t factor_to, factor;
     bool compares; /* ... registers `compared`, and nothing else */
     int8_t compared[2];
+    int8_t limited; /* ... or this one with the constant `limit`; 0: it compares none so */
+    int64_t limit;
     bool unless_equal;   /* a branch that is taken when what was compared differs */
     struct code_linear { /* `to` = base + index * scale + plus; a register of -1 counts as 0 */
         bool exists;

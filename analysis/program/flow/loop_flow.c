@@ -1,5 +1,7 @@
 #include "analysis/program/flow/loop_flow.h"
 
+enum { FEW = 16 /* elements that are looked at as fast in one way as in another */ };
+
 static void loop_flow_add_uses(struct loop_flow *flow, const struct code_instruction *instruction)
 {
     const struct lwp_memory_operand *memory = &instruction->memory;
@@ -94,6 +96,8 @@ void loop_flow_add(struct loop_flow *flow, const struct code_instruction *instru
     flow->changed_vectors |= instruction->written_vectors;
     if (linear->exists)
         flow->from[linear->to] |= loop_flow_bit(linear->base) | loop_flow_bit(linear->index);
+    if (instruction->limit > 0 && instruction->limit <= FEW)
+        flow->few |= loop_flow_bit(instruction->limited);
     flow->branches += instruction->flow == CODE_FLOW_BRANCH;
     flow->halvings += instruction->halves;
     flow->calls += instruction->flow == CODE_FLOW_CALL;

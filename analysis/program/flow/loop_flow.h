@@ -29,6 +29,7 @@ struct loop_flow {
     uint64_t weighed;                /* general and vector registers that are compared with a value that is no constant */
     uint32_t weighed_at;             /* general ones that say where in memory what is so compared lies */
     uint64_t elsewhere;              /* general and vector registers that calls and inner loops change */
+    uint32_t few;                    /* general ones that are compared with a small constant */
     uint32_t branches, halvings, calls, computed_calls;
 };
 

@@ -207,6 +207,8 @@ static enum lwp_loop_search facts_search(const struct loop_facts *facts, uint32_
             return !results && !level && loop_flow_has_key(flow) ? LWP_LOOP_SEARCH_LIST : LWP_LOOP_SEARCH_NONE;
         return all ? LWP_LOOP_SEARCH_SCAN_ALL : LWP_LOOP_SEARCH_NONE;
     }
+    if (flow->stepped & ~flow->changed & flow->few) /* as the slots of a hash table's bucket: no better way to look there */
+        return LWP_LOOP_SEARCH_NONE;
     if (steps && !results && loop_flow_has_key(flow))
         return facts->shape.exits > 1 || !chooses ? LWP_LOOP_SEARCH_SCAN : LWP_LOOP_SEARCH_SCAN_ALL;
     return LWP_LOOP_SEARCH_NONE;
