@@ -129,7 +129,9 @@ static void analyze_ask(struct lwp_profile *profile, struct lwp_answers *answers
     lwp_communication_counts_locate(profile);
     lwp_interaction_locate(profile);
     lwp_regions_merge(profile);
-    double adopted = lwp_streams_adopt(profile, lwp_objects_special(profile, LWP_OBJECT_UNOWNED));
+    const uint32_t unowned = lwp_objects_special(profile, LWP_OBJECT_UNOWNED);
+    lwp_streams_on_stacks(profile, unowned);
+    double adopted = lwp_streams_adopt(profile, unowned);
     if (adopted > 0.02 * profile->total.weight)
         lwp_profile_note(profile,
                          "%.0f %% of the cost is on small blocks that were not recorded one by one; it was given to the "

@@ -2,6 +2,7 @@
 #include "analysis/profile/streams.h"
 
 #include "analysis/profile/moves.h"
+#include "analysis/profile/objects.h"
 #include "base/arena.h"
 #include "base/pages.h"
 
@@ -106,6 +107,33 @@ double lwp_streams_adopt(struct lwp_profile *profile, uint32_t unowned)
     lwp_map_free(sites);
     lwp_map_free(pairs);
     return moved;
+}
+
+static bool stream_is_on_stack(const struct lwp_profile *profile, uint64_t address)
+{
+    for (size_t i = 0; i < profile->interaction.thread_count; i++) {
+        const struct lwp_interaction_thread *thread = &profile->interaction.threads[i];
+        if (address >= thread->stack_low && address < thread->stack_high)
+            return true;
+    }
+    return false;
+}
+
+void lwp_streams_on_stacks(struct lwp_profile *profile, uint32_t unowned)
+{
+    for (size_t i = 0; i < profile->stream_count; i++) {
+        struct lwp_stream *stream = &profile->streams[i];
+        bool on_stack = stream->object == unowned && stream->offsets.count; /* their addresses */
+        for (uint32_t k = 0; k < stream->offsets.count && on_stack; k++)
+            on_stack = stream_is_on_stack(profile, stream->offsets.items[k]);
+        if (!on_stack)
+            continue;
+        const uint32_t stack = lwp_objects_special(profile, LWP_OBJECT_OTHER_STACK);
+        if (!profile->objects[stack].accessed)
+            profile->objects[stack].common = profile->objects[unowned].common;
+        profile->objects[stack].accessed = true;
+        lwp_stream_move(profile, stream, stack);
+    }
 }
 
 void lwp_streams_link(struct lwp_profile *profile)

@@ -4,6 +4,10 @@
 
 #include "analysis/profile/profile.h"
 
+/* Gives a thread's accesses to the stack of another one, as workers' to what their caller shares among them, to the stacks. Before
+ * lwp_streams_link. */
+void lwp_streams_on_stacks(struct lwp_profile *profile, uint32_t unowned);
+
 /* Gives accesses that hit unrecorded memory to the pool that nearly all other accesses of the same instruction hit.
  * Returns the weight moved. Before lwp_streams_link. */
 double lwp_streams_adopt(struct lwp_profile *profile, uint32_t unowned);

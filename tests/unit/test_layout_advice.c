@@ -302,6 +302,31 @@ static void test_adoption(void **state)
     }
 }
 
+/* Accesses to what another thread has on its stack are to that, if all that are known of an instruction are. */
+static void test_stacks_of_others(void **state)
+{
+    (void)state;
+    static const struct use shared = {0, 100, 0, 8}, anywhere = {0, 100, 8, 8};
+    struct lwp_interaction_thread thread = {.stack_low = 0, .stack_high = 1 << 20};
+    struct lwp_profile profile;
+    lwp_profile_init(&profile);
+    const uint32_t unowned = lwp_objects_special(&profile, LWP_OBJECT_UNOWNED);
+    sample(&profile, unowned, &shared, 1, 64, 1000, 30, 0);
+    sample(&profile, unowned, &anywhere, 1, 64, 100000, 30, 0);
+    lwp_regions_merge(&profile);
+    profile.interaction.threads = &thread;
+    profile.interaction.thread_count = 1;
+    lwp_streams_on_stacks(&profile, unowned);
+    profile.interaction.threads = NULL;
+    profile.interaction.thread_count = 0;
+    const uint32_t stack = lwp_objects_special(&profile, LWP_OBJECT_OTHER_STACK);
+    assert_int_equal(profile.objects[stack].kind, LWP_OBJECT_STACK);
+    assert_true(profile.objects[stack].accessed);
+    assert_int_equal(profile.objects[stack].accesses, 60);
+    assert_int_equal(profile.objects[unowned].accesses, 60);
+    lwp_profile_fini(&profile);
+}
+
 /* Few accesses to recorded blocks show which pool the others are of where all of them agree; where in the block is known, too. */
 static void test_adoption_of_few(void **state)
 {
@@ -333,6 +358,7 @@ int main(void)
         cmocka_unit_test(test_pool),
         cmocka_unit_test(test_adoption),
         cmocka_unit_test(test_adoption_of_few),
+        cmocka_unit_test(test_stacks_of_others),
         cmocka_unit_test(test_pool_used_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
