@@ -233,16 +233,22 @@ const char *lwp_review_object(const struct lwp_review *review, const json_t *obj
     return name;
 }
 
-/* The reason; of a row for which an earlier one has it already, which that is. */
+static const char *item_object(const struct lwp_review *review, const json_t *row)
+{
+    return lwp_review_object(review, lwp_json_entry(review->root, "objects", row, "object"));
+}
+
+/* The reason; of a row for which an earlier one, of another name, has it already, which that is. */
 static const char *item_reason(const struct lwp_review *review, const json_t *list, const json_t *row)
 {
+    const char *name = item_object(review, row);
     const json_t *earlier;
     size_t i;
     json_array_foreach(list, i, earlier) {
         if (earlier == row)
             break;
-        if (item_same(earlier, row, "sentence"))
-            return SAY("the same as for %s", lwp_review_object(review, lwp_json_entry(review->root, "objects", earlier, "object")));
+        if (item_same(earlier, row, "sentence") && strcmp(item_object(review, earlier), name))
+            return SAY("the same as for %s", item_object(review, earlier));
     }
     return lwp_json_string_or(row, "sentence", "?");
 }

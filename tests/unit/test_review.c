@@ -194,15 +194,16 @@ static void test_one_name_for_two(void **state)
 static void test_one_reason_for_two(void **state)
 {
     (void)state;
-    json_t *root = json_loads("{\"objects\":[{\"name\":\"a\",\"share\":0.3},{\"name\":\"b\",\"share\":0.2},{\"name\":\"c\",\"share\":0.1}],"
+    json_t *root = json_loads("{\"objects\":[{\"name\":\"a\",\"share\":0.3},{\"name\":\"b\",\"share\":0.2},{\"name\":\"b\",\"share\":0.1},"
+                              "{\"name\":\"c\",\"share\":0.1}],"
                               "\"left_alone\":[{\"object\":1,\"sentence\":\"they meet\"},{\"object\":0,\"sentence\":\"it is small\"},"
-                              "{\"object\":2,\"sentence\":\"they meet\"}]}",
+                              "{\"object\":2,\"sentence\":\"they meet\"},{\"object\":3,\"sentence\":\"they meet\"}]}",
                               0, NULL);
-    static const char *const said[] = {"they meet", "it is small", "the same as for b"};
+    static const char *const said[] = {"they meet", "it is small", "they meet" /* of one name */, "the same as for b"};
     struct lwp_review review = {.arena = lwp_arena_new(), .root = root};
     struct lwp_review_left left;
-    for (size_t i = 0; i < 3; i++) {
-        assert_int_equal(lwp_review_left_alone(&review, i, &left), 3);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(lwp_review_left_alone(&review, i, &left), 4);
         assert_string_equal(left.sentence, said[i]);
     }
     assert_string_equal(left.name, "c");
