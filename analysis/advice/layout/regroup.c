@@ -171,9 +171,9 @@ void lwp_regroup_advise(struct lwp_profile *profile, const struct lwp_splits *sp
             regroups->left[regroups->left_count++] = *regroup;
             if (regroup->gain.high < lwp_regroup_needs)
                 lwp_profile_note(profile,
-                                 "Loops use %s at the same index, but regrouping them is not expected to pay: they are traversed "
-                                 "sequentially, so that each uses all of its cache lines anyway, or too little memory stall is on them.",
-                                 lwp_regroup_list(profile, candidates, regroup));
+                                 "Loops use %s at the same index, but regrouping them is not expected to pay: the program would be %.2fx "
+                                 "as fast at most.",
+                                 lwp_regroup_list(profile, candidates, regroup), regroup->gain.high);
             continue;
         }
         lwp_regroup_reject(profile, candidates, group, (int)g, regroup, reported);
