@@ -1,6 +1,6 @@
 # What lwp costs: run time, memory and disk, with and without it in turns; then how fast the analysis is. Some hour;
 # keep the machine quiet.
-bench_bin = bench-bin/timed bench-bin/mallocs bench-bin/strides bench-bin/synthetic bench-bin/kernels bench-bin/reuse bench-bin/within.so
+bench_bin = bench-bin/timed bench-bin/mallocs bench-bin/threads bench-bin/strides bench-bin/synthetic bench-bin/kernels bench-bin/reuse bench-bin/within.so
 
 bench-bin/%: $(srcdir)/bench/%.c
 	@mkdir -p $(@D)
@@ -28,12 +28,13 @@ run_benches = rm -rf bench-results; failed=; export PYTHONDONTWRITEBYTECODE=1; \
     $(srcdir)/bench/results > bench-results/RESULTS.md && echo 'written: bench-results/RESULTS.md'; \
     [ -z "$$failed" ] || { echo "over budget, or not measured:$$failed"; exit 1; }
 
-BENCHES = cost others growth scale exact serve page
+BENCHES = cost programs others growth scale exact serve page
 bench: all examples $(bench_bin)
 	@$(call run_benches,$(BENCHES),bench_with)
 
 # A quarter of an hour: fails when a budget is exceeded by more than the noise of the same runs.
 bench_quick_cost = --quick --pairs 5 --within 1
+bench_quick_programs = --pairs 3 redis make mallocs 200
 bench_quick_others = neuron sqlite3
 bench_quick_scale = --quick --runs 3
 bench_quick_exact = --runs 2
