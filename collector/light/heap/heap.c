@@ -320,11 +320,16 @@ static SLOW bool heap_forget_early(const void *block)
 }
 
 /* Most calls end here where few blocks are recorded: nothing is timed. */
+static FAST bool heap_knows(const void *block)
+{
+    return heap_on && lwp_shadow_may_know((uint64_t)block) && lwp_shadow_begins((uint64_t)block);
+}
+
 static FAST void heap_forget(const void *block)
 {
     if (__builtin_expect(lwp_early_on, 0) && heap_forget_early(block))
         return;
-    if (heap_on && lwp_shadow_may_know((uint64_t)block))
+    if (heap_knows(block))
         heap_forget_known(block);
 }
 
@@ -506,13 +511,24 @@ static inline void heap_unwatch(void *block)
     lwp_watched_forget(block, room, LWPS_WATCH_FREED);
 }
 
-LWP_EXPORT LWP_HOT_CODE void free(void *block)
+static LWP_HOT_CODE __attribute__((noinline)) void heap_free_noted(void *block)
 {
-    if (!block || lwp_bump_has(block) || !heap_resolved())
+    if (!heap_resolved())
         return;
     heap_unwatch(block);
     heap_forget(block);
     real_free(block);
+}
+
+/* Without a frame of its own, as malloc: most blocks are left out. */
+LWP_EXPORT LWP_HOT_CODE void free(void *block)
+{
+    if (!block || lwp_bump_has(block))
+        return;
+    if (__builtin_expect(!real_malloc | lwp_early_on | lwp_watched_any(), 0) || heap_knows(block))
+        heap_free_noted(block);
+    else
+        real_free(block);
 }
 
 static LWP_HOT_CODE __attribute__((noinline)) void *heap_calloc_noted(size_t count, size_t size, const uint64_t *frame)

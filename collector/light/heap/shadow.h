@@ -137,6 +137,18 @@ static inline bool lwp_shadow_may_know(uint64_t address)
            __atomic_load_n(&lwp_shadow_begin[page], __ATOMIC_RELAXED);
 }
 
+static inline bool lwp_shadow_is_at(uint8_t byte, uint64_t address)
+{
+    return byte && (byte & LWP_SHADOW_MIDDLE) >> 3 == (int)(address % LWP_SHADOW_GRANULE);
+}
+
+/* Whether a block that is known begins there. */
+static inline bool lwp_shadow_begins(uint64_t address)
+{
+    struct lwp_shadow_region *region = lwp_shadow_region(address);
+    return region && lwp_shadow_is_at(*lwp_shadow_byte(region, address), address);
+}
+
 /* Returns the index the block had, 0: unknown. */
 static inline uint8_t lwp_shadow_clear(uint64_t address)
 {
@@ -144,7 +156,7 @@ static inline uint8_t lwp_shadow_clear(uint64_t address)
     if (!region)
         return 0;
     uint8_t *byte = lwp_shadow_byte(region, address), was = *byte;
-    if (!was || (was & LWP_SHADOW_MIDDLE) >> 3 != (int)(address % LWP_SHADOW_GRANULE) || !lwp_shadow_swap(byte, &was, 0))
+    if (!lwp_shadow_is_at(was, address) || !lwp_shadow_swap(byte, &was, 0))
         return 0;
     lwp_shadow_count(address, -1);
     return was & (LWP_SHADOW_MIDDLE - 1);
