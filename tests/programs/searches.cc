@@ -416,6 +416,21 @@ CASE tree_lower(const item *at, long key)
     return best ? best->value : 0;
 }
 
+CASE tree_of_each(const item *root, const long *keys, long n) /* how many are not there */
+{
+    for (long i = 0; i < n; i++) {
+        const item *at = root, *found = nullptr;
+        while (at) {
+            const bool left = keys[i] < at->key;
+            found = left ? found : at;
+            at = left ? at->left : at->right;
+        }
+        if (!found || found->key < keys[i])
+            return i;
+    }
+    return n;
+}
+
 CASE tree_map(const std::map<long, long> &map, long key)
 {
     auto found = map.find(key);

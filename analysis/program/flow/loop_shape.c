@@ -249,15 +249,17 @@ static bool chain_goes_on(struct lwp_code *code, const struct code_module *modul
     return false;
 }
 
-/* Whether loops inside this one look only, too: they store nothing, and hand nothing on but where they are. */
+/* Whether loops inside this one look only, too: they store nothing, and hand nothing on but where they are. Where this one goes along no
+ * chain, none of them does: else it is those that search, for one key after the other. */
 static bool loop_looks_inside(struct lwp_code *code, const struct code_module *module, const struct flow_function *function, uint32_t loop)
 {
+    const bool chained = facts_of(code, module, function, loop)->shape.chained;
     for (uint32_t b = 0; b < function->block_count; b++) {
         const uint32_t inner = function->blocks[b].loop;
         if (inner == loop || !code_loop_holds(code, loop, inner))
             continue;
         const struct loop_facts *facts = facts_of(code, module, function, inner);
-        if (!facts || facts->stores || facts_results(facts, true))
+        if (!facts || facts->stores || facts_results(facts, true) || (facts->shape.chained && !chained))
             return false;
     }
     return true;
