@@ -241,7 +241,7 @@ def wrong_names(analysis, item, row):
             wrong.append("allocated in " + name)
     name = re.sub(r"^stack of | in .*\(\)$", "", item["name"] or "") if item["kind"] == "stack" else item["name"] or ""
     where = re.match(r"blocks? allocated in (.*?)(\(\))?( at .*)?$", name)
-    name = where.group(1) if where else re.sub(r".*(->|\.)", "", name)
+    name = where.group(1) if where else re.sub(r".*(->|\.)", "", re.sub(r"^\*(.*)\[\]$", r"\1", name)) # *all[]: what all leads to
     if name and "+0x" not in name and item["kind"] != "unknown" and row.names:
         known = row.names + row.types + [f for f in row.path if where or f not in row.wrappers]
         if function_name(plain(name)).rstrip("()") not in known and plain(name) not in known:
