@@ -7,7 +7,6 @@
 
 struct lwp_hook {
     uint64_t begun_ns, took_ns; /* 0: not timed */
-    uint64_t begun_cpu_ns;
     uint64_t clock_ns;          /* what asking for the time takes */
     uint64_t charged_ns;        /* when it began */
 };
