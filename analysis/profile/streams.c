@@ -1,6 +1,7 @@
 /* Streams once all samples are in. */
 #include "analysis/profile/streams.h"
 
+#include "analysis/profile/contexts.h"
 #include "analysis/profile/moves.h"
 #include "analysis/profile/objects.h"
 #include "base/arena.h"
@@ -11,9 +12,10 @@
 
 enum { FAIR_ENOUGH = 8 };
 
-/* Accesses of one instruction: all, and those to its most accessed object, and the stream of these. */
+/* Accesses of one instruction: all, those to the pool that has most of them, or to several pools of one size, and the stream that has most
+ * of these. */
 struct stream_site {
-    uint64_t all, most;
+    uint64_t all, most, pools;
     uint32_t object;
     size_t stream;
 };
@@ -21,6 +23,20 @@ struct stream_site {
 static bool stream_is_pooled(const struct lwp_profile *profile, uint32_t object)
 {
     return profile->objects[object].kind == LWP_OBJECT_HEAP && profile->objects[object].pool_size;
+}
+
+/* What an instruction goes to in the same way: an object, or pools of blocks of one size that one function of the program allocates, as
+ * where it puts something into two sets. */
+static uint64_t stream_pools(struct lwp_profile *profile, uint32_t object)
+{
+    uint32_t node = profile->objects[object].context;
+    while (node && (profile->contexts[node].module == LWP_NONE || lwp_objects_library_code(profile, profile->contexts[node].module)))
+        node = profile->contexts[node].parent;
+    if (!stream_is_pooled(profile, object) || !node)
+        return lwp_hash_mix(0, object);
+    const struct lwp_context_node *call = &profile->contexts[node];
+    return lwp_hash_mix(profile->objects[object].pool_size,
+                        lwp_hash_mix(call->module, lwp_contexts_function(profile, call->module, call->address)));
 }
 
 void lwp_stream_move(struct lwp_profile *profile, struct lwp_stream *stream, uint32_t to)
@@ -80,15 +96,20 @@ double lwp_streams_adopt(struct lwp_profile *profile, uint32_t unowned)
         if (lwp_number_new(at, seen_count))
             LWP_APPEND(&seen, &seen_count, &seen_room, (struct stream_site){.object = LWP_NONE});
         struct stream_site *site = &seen[*at];
-        uint32_t *pair = lwp_map_at(pairs, lwp_hash_mix(code, stream->object));
+        const uint64_t pools = stream_pools(profile, stream->object);
+        uint32_t *pair = lwp_map_at(pairs, lwp_hash_mix(code, pools));
         if (lwp_number_new(pair, pair_count))
             LWP_APPEND(&counts, &pair_count, &pair_room, 0);
         counts[*pair] += stream->accesses; // NOLINT(clang-analyzer-core.NullDereference): a number that was there has its item
         site->all += stream->accesses;     // NOLINT(clang-analyzer-core.NullDereference)
-        if (counts[*pair] > site->most) {
-            site->most = counts[*pair];
+        const bool same = site->pools == pools && site->object != LWP_NONE;
+        if (counts[*pair] > site->most && (!same || stream->accesses > profile->streams[site->stream].accesses)) {
             site->object = stream->object;
             site->stream = i;
+        }
+        if (counts[*pair] > site->most) {
+            site->most = counts[*pair];
+            site->pools = pools;
         }
     }
     for (size_t i = 0; i < profile->stream_count; i++) {
