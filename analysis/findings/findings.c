@@ -75,7 +75,18 @@ static const char *finding_container_step(struct lwp_profile *profile, const str
 static const char *finding_order_step(struct lwp_profile *profile, const struct lwp_split *split)
 {
     const char *how;
-    if (split->pointers != LWP_NONE)
+    if (split->array)
+        how = SAY("Once the %s is complete, copy what it holds to a std::vector, and let the loops below go through that: it has the same "
+                  "order, and no link is awaited; std::lower_bound() finds a key there. What the loops change, they change in the vector. "
+                  "Where elements are inserted or erased later, copy it again.",
+                  split->layout->container);
+    else if (split->by_index)
+        how = SAY(
+            "Once the indices in %s are final, and if each element is there once, copy the elements into one array in that order: loops "
+            "then go through it from front to back, without the indices. Other indices of elements, and arrays that are used at the "
+            "same ones, have to be brought into that order, too. Where the order changes later, do it again.",
+            lwp_objects_name(profile, split->pointers));
+    else if (split->pointers != LWP_NONE)
         how = SAY("Once the order of the pointers in %s is final, copy the elements into one array in that order and let the pointers lead "
                   "there; or keep the elements themselves in the array, without pointers. Where the order changes later, do it again.",
                   lwp_objects_name(profile, split->pointers));
@@ -205,12 +216,16 @@ static void finding_of_split(struct lwp_profile *profile, const struct lwp_split
     else if (split->kind == LWP_SPLIT_POOL)
         finding->title = SAY("Take %s from a pool: its %llu bytes lie %llu bytes apart on average", what, element,
                              (unsigned long long)split->gain.spacing);
+    else if (split->array)
+        finding->title = SAY("Copy what %s keep to a sorted std::vector: loops only go from each to the next, and wait for the links",
+                             finding_nodes(profile, layout));
     else if (split->kind == LWP_SPLIT_ORDER)
         finding->title =
             SAY("Lay %s down in the order of %s: each lies %s the one before", layout->container ? finding_nodes(profile, layout) : what,
-                split->pointers != LWP_NONE ? SAY("the pointers in %s", lwp_objects_name(profile, split->pointers))
-                : layout->container         ? "the list"
-                                            : "their links",
+                split->pointers != LWP_NONE
+                    ? SAY("the %s in %s", split->by_index ? "indices" : "pointers", lwp_objects_name(profile, split->pointers))
+                : layout->container ? "the list"
+                                    : "their links",
                 split->gain.scattered ? "far from" : "near, but not right behind,");
     else if (split->caution)
         finding->title =

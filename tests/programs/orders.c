@@ -1,6 +1,6 @@
-/* orders KIND ROUNDS: goes through records in an order that is not that of memory, the same each time ("list", or "pointers": an array of
- * them), or through a list in the order of memory and one whose records change places ("moves"). Records that end in a text each: of one
- * length, in blocks of their own and in any order ("tails"), or of several, one behind the other in chunks ("chunks"). */
+/* orders KIND ROUNDS: goes through records in an order that is not that of memory, the same each time ("list", or "pointers" or "indices":
+ * an array of them), or through a list in the order of memory and one whose records change places ("moves"). Records that end in a text
+ * each: of one length, in blocks of their own and in any order ("tails"), or of several, one behind the other in chunks ("chunks"). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,6 +115,24 @@ __attribute__((noinline)) static double heights(void)
     return sum;
 }
 
+enum { PARTS = 2 * RECORDS };
+
+static struct part {
+    double weight, price, stock, sold;
+} * parts;
+static int order[PARTS];
+
+__attribute__((noinline)) static double worth(void)
+{
+    double sum = 0;
+    for (size_t i = 0; i < PARTS; i++) {
+        struct part *part = &parts[order[i]];
+        part->sold += part->weight;
+        sum += part->price * part->stock;
+    }
+    return sum;
+}
+
 enum { TABLES = 64 };
 
 /* Each guest goes on to another table now and then. */
@@ -146,6 +164,21 @@ static void make_places(void)
     shuffle((void **)places);
 }
 
+static void make_parts(void)
+{
+    parts = malloc(PARTS * sizeof *parts);
+    for (size_t i = 0; i < PARTS; i++) {
+        parts[i] = (struct part){.weight = 1, .price = (double)i, .stock = 2};
+        order[i] = (int)i;
+    }
+    for (size_t i = PARTS; i-- > 1;) {
+        const size_t k = drawn(i + 1);
+        const int part = order[i];
+        order[i] = order[k];
+        order[k] = part;
+    }
+}
+
 static void make_guests(struct guest **tables)
 {
     for (size_t i = 0; i < RECORDS; i++) {
@@ -162,14 +195,17 @@ int main(int count, char **arguments)
     const int pointers = strcmp(kind, "pointers") == 0, moves = strcmp(kind, "moves") == 0;
     static struct guest *tables[TABLES];
     double sum = 0;
+    const int indices = strcmp(kind, "indices") == 0;
     const int tails = strcmp(kind, "tails") == 0, chunks = strcmp(kind, "chunks") == 0;
     struct line *line = tails || chunks ? lines(chunks) : NULL;
-    struct track *first = pointers || line ? NULL : tracks(moves);
+    struct track *first = pointers || indices || line ? NULL : tracks(moves);
     if (pointers)
         make_places();
+    if (indices)
+        make_parts();
     if (moves)
         make_guests(tables);
     for (long r = 0; r < rounds; r++)
-        sum += pointers ? heights() : line ? numbers(line) : played(first) + (moves ? evening(tables) : 0);
+        sum += pointers ? heights() : indices ? worth() : line ? numbers(line) : played(first) + (moves ? evening(tables) : 0);
     return printf("%g\n", sum) < 0;
 }

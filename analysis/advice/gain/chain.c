@@ -104,10 +104,10 @@ enum lwp_gain_pattern lwp_gain_chain(const struct lwp_profile *profile, const st
 {
     struct chain_moves moves = {0};
     chain_moves_of(profile, visit, spacing, &moves);
-    return moves.count + moves.far < MOVES_LEAST ? LWP_GAIN_UNKNOWN
-           : moves.far >= moves.count            ? LWP_GAIN_RANDOM
-           : chain_search(&moves)                ? LWP_GAIN_UNKNOWN
-                                                 : LWP_GAIN_SEQUENTIAL;
+    return moves.count + moves.far < MOVES_LEAST   ? LWP_GAIN_UNKNOWN
+           : moves.far >= moves.count              ? LWP_GAIN_RANDOM
+           : !visit->whole && chain_search(&moves) ? LWP_GAIN_UNKNOWN
+                                                   : LWP_GAIN_SEQUENTIAL;
 }
 
 /* Visits from one access that a sample saw to a later one, in the mean: it passes fewer than so many accesses, each number as likely,
@@ -183,7 +183,7 @@ void lwp_gain_chain_pattern(const struct lwp_profile *profile, const struct lwp_
     size_t steps = 0;
     pattern->far = visit->far < 0 ? 1 : visit->far;
     chain_moves_of(profile, visit, spacing, &moves);
-    pattern->search = chain_search(&moves);
+    pattern->search = visit->whole ? 0 : chain_search(&moves);
     pattern->endings = lwp_gain_endings(chain_visits(&moves), pattern->search);
     if (moves.count + moves.far < MOVES_LEAST) {
         moves = (struct chain_moves){.next = false};

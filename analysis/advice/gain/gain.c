@@ -24,6 +24,8 @@
 
 #include <math.h>
 
+enum { PAIRS_LEAST = 4 };
+
 static const double loop_worth = 0.01; /* of all time: a loop that may save less is not measured */
 static const double loop_waits = 0.1;  /* ... but for one that waits for so much, whatever the model says, and whose data shrinks */
 static const double shrinks_by = 0.75;
@@ -324,6 +326,11 @@ static bool gain_begin(struct lwp_profile *profile, const struct lwp_layout *lay
     return true;
 }
 
+bool lwp_gain_by_index(const struct lwp_loop_shape *shape)
+{
+    return shape->apart && !shape->led && !shape->drawn && !shape->steps && !shape->stays;
+}
+
 bool lwp_gain_in_order(struct lwp_profile *profile, const struct lwp_layout *layout, size_t loop, const struct lwp_placement *after,
                        struct lwp_gain *gain)
 {
@@ -333,13 +340,42 @@ bool lwp_gain_in_order(struct lwp_profile *profile, const struct lwp_layout *lay
         return false;
     const struct lwp_gain_visit visit = gain_visit(profile, layout, &layout->loops[loop], change.elements);
     const double spacing = (double)change.today.of[0].spacing;
-    const enum lwp_gain_pattern pattern = visit.access.dependent ? lwp_gain_chain(profile, &visit, spacing)
-                                          : visit.shape.led      ? visit.access.pattern
-                                                                 : LWP_GAIN_UNKNOWN;
+    const enum lwp_gain_pattern pattern = visit.access.dependent                               ? lwp_gain_chain(profile, &visit, spacing)
+                                          : visit.shape.led || lwp_gain_by_index(&visit.shape) ? visit.access.pattern
+                                                                                               : LWP_GAIN_UNKNOWN;
     if (pattern != LWP_GAIN_RANDOM && (pattern == LWP_GAIN_UNKNOWN || !visit.access.dependent))
         return false;
     gain->scattered = pattern == LWP_GAIN_RANDOM;
     gain_of_loop(profile, &change, loop, visit, &sum, gain);
+    lwp_gain_speedups(profile, &sum, &change.share, gain);
+    return gain->run;
+}
+
+bool lwp_gain_in_array(struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_layout_loop *walk,
+                       const struct lwp_share *whole, const struct lwp_placement *after, struct lwp_gain *gain)
+{
+    struct gain_change change;
+    struct lwp_gain_measured measured, near;
+    struct lwp_gain_saving sum = {0};
+    if (!gain_begin(profile, layout, after, &change, gain))
+        return false;
+    struct lwp_gain_visit visit = gain_visit(profile, layout, walk, change.elements);
+    visit.access.dependent = visit.whole = true;
+    visit.found = NULL;
+    const bool seen = walk->near + walk->far >= PAIRS_LEAST;
+    visit.far = seen ? visit.far : 1;
+    if (!lwp_gain_measure(profile, &visit, &change.today, after, &measured))
+        return false;
+    visit.far = 0;
+    if (!seen && lwp_gain_measure(profile, &visit, &change.today, after, &near) && (near.between || near.waits_less))
+        lwp_gain_lies_between(&measured, near.ratio);
+    const struct lwp_gain_saving saving = lwp_gain_of_measured(&measured, whole, whole->high, false, (struct lwp_gain_saving){0});
+    const struct lwp_placement_need before = lwp_placement_needs(&change.today, walk->uses, change.elements, change.caches.line_bytes),
+                                    need = lwp_placement_needs(after, walk->uses, change.elements, change.caches.line_bytes);
+    gain->loops[gain->loop_count++] = (struct lwp_gain_loop){walk->region, gain->before = before.random, gain->after = need.lines};
+    gain->bytes_before = before.busy;
+    gain->bytes_after = need.busy;
+    lwp_gain_sum(&sum, &saving, &change.share);
     lwp_gain_speedups(profile, &sum, &change.share, gain);
     return gain->run;
 }

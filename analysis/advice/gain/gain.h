@@ -79,4 +79,12 @@ void lwp_gain_between(struct lwp_profile *profile, const struct lwp_layout *layo
 bool lwp_gain_in_order(struct lwp_profile *profile, const struct lwp_layout *layout, size_t loop, const struct lwp_placement *after,
                        struct lwp_gain *gain);
 
+/* Whether the access that the shape is of goes where a number says that the same iteration has loaded. */
+bool lwp_gain_by_index(const struct lwp_loop_shape *shape);
+
+/* For the same elements in an array, in the order in which a container's own functions go through its nodes, in `walk`: all loops of that
+ * as one, in the region of the one that waits longest, which take `whole` of all time. False: as above. */
+bool lwp_gain_in_array(struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_layout_loop *walk,
+                       const struct lwp_share *whole, const struct lwp_placement *after, struct lwp_gain *gain);
+
 #endif

@@ -68,15 +68,21 @@ static uint64_t fields_of_group(struct lwp_profile *profile, const struct lwp_ga
     return room;
 }
 
+/* Whether each element has the place of the next one. */
+static bool fields_chained(const struct lwp_gain_visit *visit, const struct lwp_placement *placement)
+{
+    return visit->access.dependent && !placement->array;
+}
+
 static struct lwp_pattern_array fields_array(const struct lwp_gain_visit *visit, const struct lwp_placement *placement, size_t group,
                                              bool first)
 {
-    const bool chained = visit->access.dependent, linked = placement->linked && placement->groups > 1;
+    const bool chained = fields_chained(visit, placement), linked = placement->linked && placement->groups > 1;
     struct lwp_pattern_array array = {
         .walk = LWP_PATTERN_STEPS, .spacing = placement->of[group].spacing, .start = placement->of[group].start};
     if (chained || (linked && !first))
         array.walk = first ? LWP_PATTERN_CHAINED : LWP_PATTERN_LINKED;
-    else if (visit->access.pattern == LWP_GAIN_RANDOM)
+    else if (visit->access.pattern == LWP_GAIN_RANDOM && !placement->array)
         array.walk = LWP_PATTERN_INDEXED;
     for (size_t f = 0; f < placement->field_count && visit->leader != LWP_NONE && !chained; f++)
         if (placement->group[f] == (int)group && visit->objects[f] == visit->leader) {
@@ -101,7 +107,7 @@ static bool fields_links(const struct lwp_gain_visit *visit, const struct lwp_pl
                          struct lwp_pattern *pattern)
 {
     struct lwp_pattern_array *head = &pattern->arrays[0];
-    const bool chained = visit->access.dependent;
+    const bool chained = fields_chained(visit, placement);
     for (size_t f = 0; f < placement->field_count && chained; f++)
         if (visit->uses[f] && placement->group[f] == 0 && placement->bytes[f] == 8 && placement->offsets[f] % 8 == 0) {
             head->link = placement->offsets[f];
@@ -124,7 +130,8 @@ static bool fields_links(const struct lwp_gain_visit *visit, const struct lwp_pl
 static bool loop_fields(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_placement *placement,
                         uint64_t line, struct lwp_pattern *pattern)
 {
-    const bool heads = visit->access.dependent || (placement->linked && placement->groups > 1); /* group 0 is gone to in any case */
+    const bool heads =
+        fields_chained(visit, placement) || (placement->linked && placement->groups > 1); /* group 0 is gone to in any case */
     uint64_t room = 0;
     for (size_t g = 0; g < placement->groups; g++) {
         const size_t array = pattern->array_count, accesses = pattern->access_count;
@@ -269,8 +276,10 @@ bool lwp_gain_pattern(struct lwp_profile *profile, const struct lwp_gain_visit *
         lwp_gain_chain_pattern(profile, visit, spacing, pattern);
     lwp_gain_computes(&visit->shape.work, visit->visits, pattern);
     if (placement->ordered) {
-        pattern->far = visit->access.dependent ? lwp_gain_chain_begins(profile, visit, spacing) : 0;
+        pattern->far = fields_chained(visit, placement) ? lwp_gain_chain_begins(profile, visit, spacing) : 0;
         pattern->window = pattern->passes = 0;
+        if (placement->array)
+            pattern->search = pattern->endings = 0;
     } else if (visit->jump != 0)
         pattern->jump = loop_jump(visit, spacing);
     else if (alone && visit->found)

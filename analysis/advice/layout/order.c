@@ -1,14 +1,15 @@
 /* Elements that lie in another order than that in which a loop goes to them.
  *
- * A list, and an array of pointers, lead a loop through its elements in the same order each time. Where that is not the order in which
- * they lie, each visit is a memory stall; laid down in it, they are a stream. It pays where the loop goes through all elements often, as
- * copying them is one more pass of each kind, and where the order stays: no links, or pointers of the array, are stored once the loop has
- * begun. */
+ * A list, and an array of pointers or of indices, lead a loop through its elements in the same order each time. Where that is not the order
+ * in which they lie, each visit is a memory stall; laid down in it, they are a stream. It pays where the loop goes through all elements
+ * often, as copying them is one more pass of each kind, and where the order stays: no links, or pointers of the array, are stored once the
+ * loop has begun. */
 #include "analysis/advice/layout/split_internal.h"
 
 #include "analysis/advice/gain/chain.h"
 #include "analysis/advice/gain/set_up.h"
 #include "analysis/advice/gain/visit.h"
+#include "analysis/elements/element_count.h"
 #include "analysis/elements/element_place.h"
 #include "analysis/profile/streams.h"
 #include "analysis/program/flow/machine_code.h"
@@ -16,9 +17,9 @@
 
 #include <math.h>
 
+static const double as_many = 1.25; /* numbers as elements, or elements as numbers */
 static const double keeps_to = 0.5; /* of a stream's accesses, that are at one place of their elements */
 static const double matters_least = 0.02;
-static const uint64_t anywhere = UINT64_MAX;
 
 /* The loop that waits for the elements longest, in the order that its own code gives. NULL: it has none, or another loop goes to nodes in
  * the order in which they lie. */
@@ -36,15 +37,14 @@ static const struct lwp_layout_loop *order_loop(const struct lwp_layout *layout)
     return most && most->region != LWP_NONE && !most->descends && !most->search ? most : NULL;
 }
 
-/* Whether stores to the object, in its elements to this place, were all seen before the loop was there. */
-static bool order_stays(const struct lwp_profile *profile, uint32_t object, uint64_t place, uint32_t loop)
+bool lwp_order_stays(const struct lwp_profile *profile, uint32_t object, uint64_t place, uint32_t loop)
 {
     bool stays = true;
     LWP_STREAMS_OF(profile, object, stream) {
         uint64_t at;
-        const bool other = place != anywhere && lwp_element_stream_place(profile, stream, &at) >= keeps_to && at != place;
-        if (stream->stores && !other)
-            stays &= lwp_gain_comes_before(profile, stream->region, loop);
+        const bool other = place != lwp_order_anywhere && lwp_element_stream_place(profile, stream, &at) >= keeps_to && at != place;
+        if (stream->stores && !other) /* what frees them writes to them, too */
+            stays &= lwp_gain_comes_before(profile, stream->region, loop) || lwp_gain_comes_before(profile, loop, stream->region);
     }
     return stays;
 }
@@ -63,9 +63,48 @@ static bool order_of_links(const struct lwp_profile *profile, const struct lwp_l
             found = true;
             *at = link;
             for (size_t o = 0; o < layout->object_count; o++)
-                stays &= order_stays(profile, layout->objects[o], link, loop);
+                stays &= lwp_order_stays(profile, layout->objects[o], link, loop);
         }
     return found && stays;
+}
+
+/* Whether the loop goes to the elements by numbers that it loads, not by pointers. */
+static bool order_by_index(const struct lwp_profile *profile, const struct lwp_layout *layout, uint32_t loop)
+{
+    bool by_index = false;
+    for (size_t k = 0; k < layout->object_count && !layout->single; k++)
+        LWP_STREAMS_OF(profile, layout->objects[k], stream) {
+            struct lwp_loop_shape shape;
+            if (stream->region == loop && stream->module != LWP_NONE &&
+                lwp_loop_shape(profile->code, stream->module, stream->address, &shape)) {
+                if (!lwp_gain_by_index(&shape))
+                    return false;
+                by_index = true;
+            }
+        }
+    return by_index;
+}
+
+/* The array of numbers that the loop steps through, as many as there are elements; LWP_NONE: none is known, or there are several. */
+static uint32_t order_indices(const struct lwp_profile *profile, uint32_t loop, double elements)
+{
+    uint32_t found = LWP_NONE;
+    for (size_t i = 0; i < profile->stream_count; i++) {
+        const struct lwp_stream *stream = &profile->streams[i];
+        const bool fits = stream->bytes == sizeof(uint32_t) || stream->bytes == sizeof(uint64_t);
+        struct lwp_loop_shape shape;
+        if (stream->region != loop || stream->module == LWP_NONE || !fits || stream->stores || stream->object == found)
+            continue;
+        const double numbers = (double)lwp_element_used(&profile->objects[stream->object]) / stream->bytes;
+        if (numbers > as_many * elements || elements > as_many * numbers ||
+            !lwp_loop_shape(profile->code, stream->module, stream->address, &shape) || !shape.steps || !shape.step ||
+            shape.step % stream->bytes)
+            continue;
+        if (found != LWP_NONE)
+            return LWP_NONE;
+        found = stream->object;
+    }
+    return found;
 }
 
 bool lwp_order_has_tails(const struct lwp_layout *layout)
@@ -91,16 +130,31 @@ static double order_with_copy(double speedup, double pass, double whole)
     return 1 / (left + pass * (1 + loop / whole));
 }
 
+bool lwp_order_copied(struct lwp_profile *profile, const struct lwp_layout *layout, double weight, struct lwp_gain *gain)
+{
+    const double visit = gain->program_ns > 0 ? gain->program_ns : gain->pattern_ns, all = profile->total.weight,
+                 pass = visit * lwp_layout_elements(profile, layout) / all, whole = weight / all;
+    if (visit <= 0)
+        return false;
+    gain->speedup = order_with_copy(gain->speedup, pass, whole);
+    gain->low = order_with_copy(gain->low, pass * (1 + lwp_gain_pace_agrees), whole);
+    gain->high = order_with_copy(gain->high, pass / (1 + lwp_gain_pace_agrees), whole);
+    return true;
+}
+
 bool lwp_order_try(struct lwp_profile *profile, const struct lwp_layout *layout, const double *affinity, struct lwp_split *ordered)
 {
     const struct lwp_layout_loop *loop = order_loop(layout);
-    if (!loop || !profile->code || !lwp_engine_row(profile->engine)->cpu_time)
+    if (!loop || !profile->code || lwp_types_is_tree_node(layout->type) || !lwp_engine_row(profile->engine)->cpu_time)
         return false;
     if (lwp_order_has_tails(layout) && !layout->single) /* carved out of blocks: how far apart they lie is not known */
         return false;
-    const uint32_t pointers = lwp_gain_pointers(profile, loop->region, lwp_layout_elements(profile, layout));
+    const bool by_index = order_by_index(profile, layout, loop->region);
+    const double elements = lwp_layout_elements(profile, layout);
+    const uint32_t pointers =
+        by_index ? order_indices(profile, loop->region, elements) : lwp_gain_pointers(profile, loop->region, elements);
     uint64_t link = 0;
-    const bool stays = pointers != LWP_NONE ? order_stays(profile, pointers, anywhere, loop->region)
+    const bool stays = pointers != LWP_NONE ? lwp_order_stays(profile, pointers, lwp_order_anywhere, loop->region)
                                             : order_of_links(profile, layout, loop->region, &link);
     if (!stays)
         return false;
@@ -113,14 +167,8 @@ bool lwp_order_try(struct lwp_profile *profile, const struct lwp_layout *layout,
                                   .groups = 1,
                                   .pooled = true,
                                   .pointers = pointers,
+                                  .by_index = by_index && pointers != LWP_NONE,
                                   .link = link};
-    struct lwp_gain *gain = &ordered->gain;
-    if (!lwp_gain_in_order(profile, layout, (size_t)(loop - layout->loops), &after, gain) || gain->pattern_ns <= 0)
-        return false;
-    const double visit = gain->program_ns > 0 ? gain->program_ns : gain->pattern_ns, all = profile->total.weight,
-                 pass = visit * lwp_layout_elements(profile, layout) / all, whole = profile->regions[loop->region].weight.weight / all;
-    gain->speedup = order_with_copy(gain->speedup, pass, whole);
-    gain->low = order_with_copy(gain->low, pass * (1 + lwp_gain_pace_agrees), whole);
-    gain->high = order_with_copy(gain->high, pass / (1 + lwp_gain_pace_agrees), whole);
-    return true;
+    return lwp_gain_in_order(profile, layout, (size_t)(loop - layout->loops), &after, &ordered->gain) &&
+           lwp_order_copied(profile, layout, profile->regions[loop->region].weight.weight, &ordered->gain);
 }

@@ -22,6 +22,15 @@ static const char *order_of_pointers(struct lwp_profile *profile, const char *ty
                order_array(profile, type, "the pointers do", cxx), pointers, pointers);
 }
 
+static const char *order_of_indices(struct lwp_profile *profile, const char *type, const struct lwp_split *split, bool cxx)
+{
+    const char *elements = lwp_objects_name(profile, split->layout->objects[0]);
+    return SAY("%s"
+               "for (size_t i = 0; i < count; i++)\n"
+               "    copy[i] = %s[%s[i]];\n",
+               order_array(profile, type, SAY("%s does", elements), cxx), elements, lwp_objects_name(profile, split->pointers));
+}
+
 static const char *order_of_links(struct lwp_profile *profile, const char *type, const char *link, bool cxx)
 {
     return SAY("%s"
@@ -50,11 +59,15 @@ const char *lwp_order_write(struct lwp_profile *profile, const struct lwp_split 
 {
     const struct lwp_layout *layout = split->layout;
     const struct lwp_type *type = layout->type;
+    if (split->array)
+        return SAY("std::vector<decltype(name)::value_type> sorted(name.begin(), name.end());\nfor (auto &element : sorted)\n");
     if (layout->container)
         return SAY("auto copy = name; // element by element, in its order\nname.swap(copy);\n");
     if (!type || (type->language != LWP_LANGUAGE_C && type->language != LWP_LANGUAGE_CXX))
         return NULL;
     const bool cxx = type->language == LWP_LANGUAGE_CXX, tails = lwp_order_has_tails(layout);
+    if (split->by_index)
+        return order_of_indices(profile, type->name, split, cxx);
     if (split->pointers != LWP_NONE && tails)
         return order_of_tails(profile, type->name, "for (size_t i = 0; i < count; i++)",
                               SAY("%s[i]", lwp_objects_name(profile, split->pointers)));

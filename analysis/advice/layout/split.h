@@ -21,7 +21,9 @@ struct lwp_split {
     bool pooled;            /* single blocks: it pays when they come from arrays, not from malloc one by one */
     double pool;            /* the speed-up of taking the nodes as they are from a pool alone; 0: not tried, or not known */
     uint32_t pointers;      /* in the order of an array of pointers: that; LWP_NONE: of their links */
+    bool by_index;          /* ... which are the numbers of the elements */
     uint64_t link;          /* ... which are at this place of the elements */
+    bool array;             /* in order: what a container keeps, in an array without its nodes */
     const size_t *order;    /* of the fields in their parts; NULL: as they were */
     uint64_t align;         /* the new structure is to begin on multiples of it; 0: as its fields need */
     const char *caution;    /* a sentence on what stands against it (whose type it is); NULL: nothing known */

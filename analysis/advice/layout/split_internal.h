@@ -31,6 +31,17 @@ bool lwp_order_try(struct lwp_profile *profile, const struct lwp_layout *layout,
 /* Whether elements end in bytes that are not of their type, as many as each needs: a flexible array, a key. */
 bool lwp_order_has_tails(const struct lwp_layout *layout);
 
+static const uint64_t lwp_order_anywhere = UINT64_MAX;
+
+/* Whether no stores to the object, in its elements to this place, were seen while the loop ran. */
+bool lwp_order_stays(const struct lwp_profile *profile, uint32_t object, uint64_t place, uint32_t loop);
+
+/* Counts what one copy takes of the gain of loops that take `weight`. False: not known. */
+bool lwp_order_copied(struct lwp_profile *profile, const struct lwp_layout *layout, double weight, struct lwp_gain *gain);
+
+/* walked.c: what a std::map or a std::set holds in a sorted array, where the program only goes through it from element to element. */
+bool lwp_walked_try(struct lwp_profile *profile, const struct lwp_layout *layout, const double *affinity, struct lwp_split *walked);
+
 /* order_text.c: what brings the elements into that order, in C or C++; NULL: in another language, or the link has no name. */
 const char *lwp_order_write(struct lwp_profile *profile, const struct lwp_split *split);
 
