@@ -35,6 +35,7 @@ struct lwp_pattern_array {
     bool leads;       /* indexed: its element has the index of the next visit's elements, 4 bytes; no list does then (one array at most) */
     uint64_t outer;   /* nested: bytes from where one run of the inner loop begins to where the next does */
     uint64_t extent;  /* bytes from its first to its last, most of which may never be touched; 0: of its elements */
+    size_t within;    /* 1 + the array that it begins with and is a part of, as one column of many; 0: its memory is its own */
 };
 
 struct lwp_pattern_access {

@@ -48,7 +48,7 @@ double lwp_pattern_bytes(const struct lwp_pattern *pattern)
     double bytes = 0;
     uint64_t low, high;
     for (size_t a = 0; a < pattern->array_count; a++)
-        if (!memory_has_gaps(&pattern->arrays[a]))
+        if (!memory_has_gaps(&pattern->arrays[a]) && !pattern->arrays[a].within)
             bytes += (double)memory_array(&pattern->arrays[a], pattern->elements);
     for (size_t i = 0; i < pattern->access_count; i++)
         if (memory_has_gaps(&pattern->arrays[pattern->accesses[i].array]) && memory_part(pattern, i, pattern->elements, &low, &high))
@@ -290,6 +290,8 @@ int lwp_pattern_memory_make(const struct lwp_pattern *pattern, uint64_t elements
     *memory = (struct lwp_pattern_memory){.elements = elements, .visits = some ? VISITS_MOST : elements};
     for (size_t a = 0; a < pattern->array_count; a++) {
         const struct lwp_pattern_array *array = &pattern->arrays[a];
+        if (array->within)
+            continue;
         size_t start = array->start % page, bytes = start + memory_array(array, elements) + 2 * page;
         memory->mapped[a] = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (memory->mapped[a] == MAP_FAILED) {
@@ -304,6 +306,9 @@ int lwp_pattern_memory_make(const struct lwp_pattern *pattern, uint64_t elements
         if (!memory_has_gaps(array))
             memory_fill(memory->mapped[a], bytes);
     }
+    for (size_t a = 0; a < pattern->array_count; a++)
+        if (pattern->arrays[a].within)
+            memory->first[a] = memory->first[pattern->arrays[a].within - 1];
     uint64_t low, high;
     for (size_t i = 0; i < pattern->access_count; i++) {
         const size_t a = pattern->accesses[i].array;

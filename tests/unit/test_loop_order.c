@@ -253,11 +253,11 @@ static void assert_nest(struct lwp_code *code, uint32_t module, const char *path
     assert_int_equal(order.outer.by, 8);
     order.rows = 64;
     order.shape.work.instructions = 6;
-    struct lwp_pattern pattern; /* both are of one object: the pivot's column is run where it stays, not beside the others */
+    struct lwp_pattern pattern; /* both are of one object: the pivot's column stays where it is, among the others */
     assert_true(lwp_order_pattern(&order, &order.accesses[1], false, &pattern));
     assert_int_equal(pattern.array_count, 2);
     for (size_t i = 0; i < 2; i++)
-        assert_true(pattern.arrays[i].spacing == 72 && pattern.arrays[i].outer == (i ? 8 : 0));
+        assert_true(pattern.arrays[i].spacing == 72 && pattern.arrays[i].outer == (i ? 8 : 0) && pattern.arrays[i].within == (i ? 0 : 2));
     order.count = 1;
     assert_ptr_equal(lwp_order_nest(&order), &order.accesses[0]);
     assert_int_equal(order.outer.level, 2);

@@ -144,6 +144,27 @@ static void test_order(void **state)
     }
 }
 
+/* One column of many lies in the memory of them all. */
+static void test_within(void **state)
+{
+    (void)state;
+    enum { ELEMENTS = 1 << 12 };
+    struct lwp_pattern pattern = pattern_of(LWP_PATTERN_NESTED, 4 * 64, ELEMENTS);
+    struct lwp_pattern_memory memory;
+    pattern.inner = ELEMENTS / 64;
+    pattern.array_count = 2;
+    pattern.arrays[0].extent = pattern.arrays[1].extent = 4 * ELEMENTS;
+    pattern.arrays[0].within = 2;
+    pattern.arrays[1].walk = LWP_PATTERN_NESTED;
+    pattern.arrays[1].spacing = 4 * 64;
+    pattern.arrays[1].outer = 4;
+    assert_true(lwp_pattern_bytes(&pattern) <= 4 * ELEMENTS);
+    assert_int_equal(lwp_pattern_memory_make(&pattern, ELEMENTS, &memory, NULL), LWP_OK);
+    assert_ptr_equal(memory.first[0], memory.first[1]);
+    assert_null(memory.mapped[0]);
+    lwp_pattern_memory_free(&memory);
+}
+
 /* Down the columns of 20 rows of 40 numbers, and along the rows: each is stored to, and nothing beside them. */
 static void test_nested(void **state)
 {
@@ -941,6 +962,7 @@ int main(void)
                                        cmocka_unit_test(test_link_once),
                                        cmocka_unit_test(test_window),
                                        cmocka_unit_test(test_passes),
+                                       cmocka_unit_test(test_within),
                                        cmocka_unit_test(test_nested),
                                        cmocka_unit_test(test_memory_is_slower),
                                        cmocka_unit_test(test_parts),

@@ -236,6 +236,25 @@ static void measured_sums(const struct measured_nest *nest, unsigned bytes, bool
             (struct lwp_pattern_access){.array = a, .bytes = bytes, .store = store, .vector = vector};
 }
 
+/* A pivot's column lies in the rows of the others, on the same pages where these are no longer: twice as many would not fit into the TLB as
+ * soon. It is the first of them, as where a triangle is gone through. */
+static void measured_pivots(const struct lwp_order *order, const struct measured_nest *nest, struct lwp_pattern *pattern)
+{
+    uint64_t by;
+    for (size_t a = 0; a < nest->arrays; a++) {
+        const struct lwp_order_access *pivot = &order->accesses[nest->first[a]];
+        if (pivot->step.kind != LWP_ORDER_COLUMN || !measured_outer(order, pivot, &by) || by)
+            continue;
+        for (size_t other = 0; other < nest->arrays && !pattern->arrays[a].within; other++) {
+            const struct lwp_order_access *columns = &order->accesses[nest->first[other]];
+            if (columns->stream->object == pivot->stream->object && columns->step.kind == LWP_ORDER_COLUMN &&
+                columns->step.bytes == pivot->step.bytes && measured_outer(order, columns, &by) && by &&
+                pattern->arrays[a].extent <= pattern->arrays[other].extent)
+                pattern->arrays[a].within = 1 + other;
+        }
+    }
+}
+
 static bool measured_fill(const struct lwp_order *order, const struct measured_nest *nest, bool interchanged, struct lwp_pattern *pattern)
 {
     memset(pattern, 0, sizeof *pattern); /* padding too: patterns are compared as bytes */
@@ -288,6 +307,7 @@ static bool measured_fill(const struct lwp_order *order, const struct measured_n
             pattern->access_count++;
         }
     }
+    measured_pivots(order, nest, pattern);
     if (interchanged && nest->sums)
         measured_sums(nest, order->accesses[0].stream->bytes < 8 ? 4 : 8, order->shape.work.chain_of_vectors, pattern);
     return true;
