@@ -465,7 +465,7 @@ struct time_answer {
 
 double lwp_pattern_patience(double seconds)
 {
-    return patience * seconds + 5;
+    return patience * seconds + 10; /* pages of gigabytes take 5 s to be made in some virtual machines */
 }
 
 /* False: no whole answer came in time. */
