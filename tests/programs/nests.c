@@ -115,6 +115,15 @@ LOOPS void reduce(void)
                 left[i][j] -= right[i][k] * .5;
 }
 
+/* ... and that begin a row further on each time */
+LOOPS void pivots(void)
+{
+    for (long k = 0; k < COLUMNS; k++)
+        for (long j = k + 1; j < COLUMNS; j++)
+            for (long i = k + 1; i < ROWS; i++)
+                left[i][j] -= left[i][k] * .5;
+}
+
 /* From row to row by the address of the next one, and one to the right of it where there is one, as compilers make that. */
 __attribute__((noinline, noclone)) void edges(const char *grid, long width, long rows)
 {
@@ -142,6 +151,7 @@ int main(void)
     filter();
     means(a, 64);
     reduce();
+    pivots();
     edges((const char *)a, 1, 9);
     return printf("%g\n", columns(a, 64, 64) + sparse(a, 64, 64) + pointers(rows, 64, 64) + triangle(a, 9) + planes(a, 1) + check()) < 0;
 }

@@ -226,14 +226,14 @@ static void assert_loads_first(struct lwp_code *code, uint32_t module)
 }
 
 /* A matrix is reduced by one of another's columns: that one stays where it is while the loop around goes from column to column. */
-static void assert_nest(struct lwp_code *code, uint32_t module, const char *path)
+static void assert_nest(struct lwp_code *code, uint32_t module, const char *path, const char *function)
 {
     struct lwp_profile of;
     lwp_profile_init(&of);
     of.code = code;
     of.machine.line_bytes = LINE;
     const struct code_module *in = code_module_at(code, module);
-    const uint64_t first = access_of(code, module, path, "reduce", 3, true);
+    const uint64_t first = access_of(code, module, path, function, 3, true);
     uint64_t next = first;
     uint32_t loop;
     int64_t step;
@@ -259,8 +259,9 @@ static void assert_nest(struct lwp_code *code, uint32_t module, const char *path
     for (size_t i = 0; i < 2; i++)
         assert_true(pattern.arrays[i].spacing == 72 && pattern.arrays[i].outer == (i ? 8 : 0) && pattern.arrays[i].within == (i ? 0 : 2));
     order.count = 1;
+    const bool next_column = strcmp(function, "reduce") == 0; /* else the outermost loop moves the pivot's by a row, too */
     assert_ptr_equal(lwp_order_nest(&order), &order.accesses[0]);
-    assert_int_equal(order.outer.level, 2);
+    assert_int_equal(order.outer.level, next_column ? 2 : 0);
     of.code = NULL;
     lwp_profile_fini(&of);
 }
@@ -362,7 +363,8 @@ static void test_code_otherwise(void **state)
             assert_true(lwp_code_loop_ordered(code, module, at, 1));
             at = access_of(code, module, path, "filter", 2, true); /* an array of each of its values may take their place */
             assert_false(lwp_code_loop_ordered(code, module, at, 1));
-            assert_nest(code, module, path);
+            assert_nest(code, module, path, "reduce");
+            assert_nest(code, module, path, "pivots");
             at = access_of(code, module, path, "columns", 2, true); /* a sum may be made in any order */
             assert_false(lwp_code_loop_ordered(code, module, at, 1));
             assert_false(lwp_code_loop_ordered(code, module, at, 2));

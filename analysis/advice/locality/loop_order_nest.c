@@ -97,14 +97,22 @@ double lwp_order_decoded(const struct lwp_order *order, const struct lwp_order_a
     return order_lines(order, access, order->outer.level);
 }
 
-/* The column that stalls most; NULL: there is none. */
-static const struct lwp_order_access *order_column(const struct lwp_order *order)
+/* Of columns that stall alike the one that comes first. */
+static bool order_before(const struct lwp_order_access *a, const struct lwp_order_access *b)
+{
+    const double of_a = a->stream->weight.weight, of_b = b->stream->weight.weight;
+    return of_a > of_b || (!(of_b > of_a) && a < b);
+}
+
+/* The column that stalls most of those behind `last` (NULL: of all); NULL: there is none. */
+static const struct lwp_order_access *order_column(const struct lwp_order *order, const struct lwp_order_access *last)
 {
     const struct lwp_order_access *column = NULL;
-    for (size_t i = 0; i < order->count; i++)
-        if (order->accesses[i].step.kind == LWP_ORDER_COLUMN &&
-            (!column || order->accesses[i].stream->weight.weight > column->stream->weight.weight))
-            column = &order->accesses[i];
+    for (size_t i = 0; i < order->count; i++) {
+        const struct lwp_order_access *access = &order->accesses[i];
+        if (access->step.kind == LWP_ORDER_COLUMN && (!last || order_before(last, access)) && (!column || order_before(access, column)))
+            column = access;
+    }
     return column;
 }
 
@@ -119,10 +127,25 @@ static double order_left(const struct lwp_order *order, unsigned level)
     return left;
 }
 
+/* The one that stalls most of those that a loop around goes through, by the code: a pivot's column may stall more, but stays meanwhile. If
+ * there is none, of those that calls of the function may go through. */
+static const struct lwp_order_access *order_nested(struct lwp_order *order)
+{
+    const struct lwp_order_access *by_calls = NULL, *column = NULL;
+    while ((column = order_column(order, column))) {
+        const bool goes = order_outer_of(order, column, &order->outer);
+        if (goes && order->outer.level)
+            return column;
+        by_calls = goes && !by_calls ? column : by_calls;
+    }
+    order->outer = (struct lwp_order_outer){.region = LWP_NONE};
+    return by_calls;
+}
+
 const struct lwp_order_access *lwp_order_nest(struct lwp_order *order)
 {
-    const struct lwp_order_access *column = order_column(order);
-    if (!column || !order_outer_of(order, column, &order->outer))
+    const struct lwp_order_access *column = order_nested(order);
+    if (!column)
         return NULL;
     double least = order_left(order, order->outer.level);
     for (size_t i = 0; i < order->count && order->outer.level > 1; i++) {
