@@ -386,7 +386,7 @@ void lwp_heap_forget_mapping(const void *block, size_t size)
     uint64_t at = (uint64_t)block;
     while (heap_on && at - (uint64_t)block < size) { /* it may be a reserve of terabytes */
         const bool any = lwp_shadow_region(at) != NULL;
-        if (any && lwp_shadow_may_know(at))
+        if (any && heap_knows((const void *)at))
             heap_forget_known((const void *)at);
         at = any ? at + PAGE : lwp_shadow_next(at);
     }
