@@ -22,17 +22,16 @@ enum {
     USER_COMPRESSED = 81,
 };
 
-/* Of a record that is no sample; `body`: its bytes without the trailer. */
-static uint64_t perf_time(const struct lwp_perf_file *file, const uint8_t *at, size_t size, size_t *body)
+/* Of a record of this type, which is no sample; `body`: its bytes without the trailer. */
+static uint64_t perf_time(const struct lwp_perf_file *file, uint32_t type, struct lwp_perf_bytes from, size_t *body)
 {
-    *body = size;
+    *body = from.size;
     if (!file->event_count)
         return 0;
-    struct lwp_perf_trailer trailer = lwp_perf_trailer(&file->events[0].attr);
-    if (trailer.bytes > size)
-        return 0;
-    *body = size - trailer.bytes;
-    return trailer.time == SIZE_MAX ? 0 : lwp_u64_at(at + *body + trailer.time);
+    const struct perf_event_attr *attr = &file->events[0].attr;
+    const struct lwp_perf_trailer trailer = lwp_perf_trailer(attr);
+    *body -= trailer.bytes <= from.size ? trailer.bytes : 0;
+    return lwp_perf_record_time(attr, type, from.at, from.size);
 }
 
 static void perf_mapping(struct lwp_perf_file *file, uint32_t type, uint16_t misc, struct lwp_perf_bytes from)
@@ -50,7 +49,7 @@ static void perf_mapping(struct lwp_perf_file *file, uint32_t type, uint16_t mis
                                        .file_offset = lwp_u64_at(from.at + 24),
                                        .data = (misc & PERF_RECORD_MISC_MMAP_DATA) != 0,
                                        .kernel = (misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_USER};
-    mapping.time = perf_time(file, from.at, from.size, &body);
+    mapping.time = perf_time(file, type, from, &body);
     char path[LWP_PERF_TEXT_MAX] = "";
     if (body > head)
         lwp_perf_text(path, sizeof path, from.at + head, body - head);
@@ -80,7 +79,7 @@ static void perf_comm(struct lwp_perf_file *file, uint16_t misc, struct lwp_perf
     }
     struct lwp_perf_task task = {
         .pid = lwp_u32_at(from.at), .tid = lwp_u32_at(from.at + 4), .exec = (misc & PERF_RECORD_MISC_COMM_EXEC) != 0};
-    task.time = perf_time(file, from.at, from.size, &body);
+    task.time = perf_time(file, PERF_RECORD_COMM, from, &body);
     char name[64] = "";
     if (body > 8)
         lwp_perf_text(name, sizeof name, from.at + 8, body - 8);
@@ -221,26 +220,26 @@ static void perf_record(struct lwp_perf_file *file, uint32_t type, uint16_t misc
 
 /* ---- in order of time ---- */
 
-static void perf_hand_over(struct lwp_perf_file *file, uint64_t until)
+/* Returns the latest time of those that have been waiting; 0: none has. */
+static uint64_t perf_hand_over(struct lwp_perf_file *file, uint64_t until)
 {
     struct lwp_perf_batch *waiting = &file->waiting;
     size_t count = 0;
     lwp_perf_batch_sort(waiting);
+    const uint64_t latest = waiting->record_count ? waiting->records[waiting->record_count - 1].time : 0;
     for (; count < waiting->record_count && waiting->records[count].time <= until; count++) {
         const uint8_t *record = waiting->bytes + waiting->records[count].at;
         struct lwp_perf_bytes body = {record + LWP_PERF_RECORD_HEAD, lwp_u16_at(record + 6) - (size_t)LWP_PERF_RECORD_HEAD};
         perf_record(file, lwp_u32_at(record), lwp_u16_at(record + 4), body, false);
     }
     lwp_perf_batch_drop(waiting, count);
+    return latest;
 }
 
 static void perf_round(struct lwp_perf_file *file)
 {
-    uint64_t latest = file->round_end;
-    for (size_t i = 0; i < file->waiting.record_count; i++)
-        latest = file->waiting.records[i].time > latest ? file->waiting.records[i].time : latest;
-    perf_hand_over(file, file->round_end);
-    file->round_end = latest;
+    const uint64_t latest = perf_hand_over(file, file->round_end);
+    file->round_end = latest > file->round_end ? latest : file->round_end;
 }
 
 /* False: this record needs no order, or there is none yet. */
