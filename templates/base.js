@@ -94,10 +94,12 @@ function seconds(s) {
 }
 
 const isRange = r => Array.isArray(r) && r.length === 2 && r.every(isNumber);
-const times = range => isRange(range) ? `${range[0].toFixed(2)}×\u00a0to\u00a0${range[1].toFixed(2)}×` : 'unknown';
+/* A speed-up, three digits in all: none is known better. */
+const speedup = n => n.toFixed(n < 9.995 ? 2 : n < 99.95 ? 1 : 0);
+const times = range => isRange(range) ? `${speedup(range[0])}×\u00a0to\u00a0${speedup(range[1])}×` : 'unknown';
 /* "1.24× (1.15–1.32)": what is most likely, and its interval. */
 const gainOf = item => !isRange(item.expected_speedup) ? 'unknown' : !isNumber(item.speedup) ? times(item.expected_speedup) :
-  `${item.speedup.toFixed(2)}×\u00a0(${item.expected_speedup.map(n => n.toFixed(2)).join('–')})`;
+  `${speedup(item.speedup)}×\u00a0(${item.expected_speedup.map(speedup).join('–')})`;
 /* The same as large as a tile: what does not fit in one line goes on behind the most likely number, not within the interval. */
 const gainInTile = item => gainOf(item).split('\u00a0').map((part, i) => [i ? ' ' : '', el('span.nowrap', null, part)]);
 /* A speed-up as the part of the run time that it saves. */

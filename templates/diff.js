@@ -12,8 +12,8 @@ function verdict(name) {
   return known ? el(`span.verdict.${known[2]}`, null, el('span', {'aria-hidden': 'true'}, known[1] + ' '), known[0]) : null;
 }
 
-const ratio = n => isNumber(n) ? n.toFixed(2) + '×' : 'unknown';
-const ratioRange = ci => isRange(ci) ? `95\u00a0% interval ${ci[0].toFixed(2)}×–${ci[1].toFixed(2)}×` : null;
+const ratio = n => isNumber(n) ? speedup(n) + '×' : 'unknown';
+const ratioRange = ci => isRange(ci) ? `95\u00a0% interval ${speedup(ci[0])}×–${speedup(ci[1])}×` : null;
 /* A result is called by its folder, whatever path led to it. */
 const sidePath = which => String((diff[which] || {}).result || which).replace(/\/+(analysis\.json)?$/, '');
 const sideName = which => baseName(sidePath('before')) === baseName(sidePath('after')) ? sidePath(which) : baseName(sidePath(which));

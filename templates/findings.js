@@ -100,8 +100,8 @@ function conflictGlance(conflict) {
 
 /* What lwp patch made of it: the measured gain, and the change. */
 function triedGain(tried) {
-  return tried && isNumber(tried.speedup) && isRange(tried.interval) ? el('div', null, el('dt', null, 'Tried'), el('dd.big', null, tried.speedup.toFixed(2) + '×'),
-    el('dd.soft', null, `${tried.interval[0].toFixed(2)}-${tried.interval[1].toFixed(2)}, ${plural(tried.pairs, 'pair', 'pairs')} of runs with the patch`)) : null;
+  return tried && isNumber(tried.speedup) && isRange(tried.interval) ? el('div', null, el('dt', null, 'Tried'), el('dd.big', null, speedup(tried.speedup) + '×'),
+    el('dd.soft', null, `${speedup(tried.interval[0])}-${speedup(tried.interval[1])}, ${plural(tried.pairs, 'pair', 'pairs')} of runs with the patch`)) : null;
 }
 const LONG_LINES = 60; /* fill a page */
 function triedPatch(tried) {
@@ -134,7 +134,7 @@ function findingCard(finding, rank, most) {
       triedPatch(finding.tried),
       link && el('p', null, el('a.button', {href: link}, evidence.item.kind === 'order' ? 'See the layout' : layout ? 'See the layout and the new declaration' : 'See the evidence'))),
     el('dl.finding-numbers', null,
-      el('div', null, el('dt', null, `Predicted gain, ${wholeOf()}`), finding.expected_speedup ? el('dd.big', null, gainInTile(finding)) : el('dd', null, unknown(isNumber(finding.time_at_stake) && finding.time_at_stake < 0.9 ? `at most ${(1 / (1 - finding.time_at_stake)).toFixed(2)}×` : 'not predicted')), el('dd.soft', null, saved(finding.expected_speedup)), gainBar(finding.expected_speedup, most)),
+      el('div', null, el('dt', null, `Predicted gain, ${wholeOf()}`), finding.expected_speedup ? el('dd.big', null, gainInTile(finding)) : el('dd', null, unknown(isNumber(finding.time_at_stake) && finding.time_at_stake < 0.9 ? `at most ${speedup(1 / (1 - finding.time_at_stake))}×` : 'not predicted')), el('dd.soft', null, saved(finding.expected_speedup)), gainBar(finding.expected_speedup, most)),
       triedGain(finding.tried),
       isNumber(evidence.share) && el('div', null, el('dt', null, `Share of ${evidence.of}`), el('dd', null, shareBar(evidence.share, evidence.ci)), !evidence.exact && isRange(evidence.ci) && el('dd.soft', null, `95\u00a0% interval ${interval(evidence.ci)}`)),
       el('div', null, el('dt', null, shareOf), el('dd', null, shareBar(finding.share, evidence.of ? null : evidence.ci)),

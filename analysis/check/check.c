@@ -5,6 +5,7 @@
 
 #include "analysis/json/json_value.h"
 #include "analysis/output/terminal.h"
+#include "analysis/statistics/speedup.h"
 #include "analysis/tables/engines.h"
 #include "analysis/tables/redundancy_kinds.h"
 #include "analysis/tables/severity.h"
@@ -54,13 +55,13 @@ static void check_samples(struct check *check)
 
 static const char *check_amount(const struct check *check, const struct lwp_review_item *item, double sure)
 {
-    return item->low > 0 ? SAY("%s%.2fx faster", item->low < item->high ? "at least " : "", sure)
+    return item->low > 0 ? SAY("%s%.*fx faster", item->low < item->high ? "at least " : "", LWP_SPEEDUP(sure))
                          : SAY("%s%.1f %% of the program", item->exact ? "" : "at least ", 100 * sure);
 }
 
 static const char *check_limit(const struct check *check, const struct lwp_review_item *item, double limit)
 {
-    return item->low > 0 ? SAY("%.2fx", limit) : SAY("%.1f %%", 100 * limit);
+    return item->low > 0 ? SAY("%.*fx", LWP_SPEEDUP(limit)) : SAY("%.1f %%", 100 * limit);
 }
 
 static void check_item(struct check *check, const struct lwp_review_item *item)

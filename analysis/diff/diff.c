@@ -11,6 +11,7 @@
 #include "analysis/diff/diff.h"
 
 #include "analysis/diff/diff_parts.h"
+#include "analysis/statistics/speedup.h"
 #include "config.h"
 
 #include <math.h>
@@ -141,7 +142,7 @@ static json_t *diff_program(struct lwp_diff *diff)
     size_t advised;
     const char *verdict, *sentence;
     bool predicted = diff_predicted(diff, &low, &central, &high, followed, &advised);
-    const char *got = cpu.value < 0 ? "unknown" : SAY("%.2fx", cpu.value);
+    const char *got = cpu.value < 0 ? "unknown" : SAY("%.*fx", LWP_SPEEDUP(cpu.value));
     if (diff->doubts.reason) {
         verdict = "cannot_tell";
         sentence = SAY("cannot tell: %s", diff->doubts.reason);

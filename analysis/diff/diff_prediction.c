@@ -1,6 +1,7 @@
 /* Was a prediction right? The ratio of two times, each measured once or several times, beside the range that a finding
  * predicted. */
 #include "analysis/diff/diff_parts.h"
+#include "analysis/statistics/speedup.h"
 
 #include <math.h>
 
@@ -45,28 +46,31 @@ static double prediction_rounded(double value)
 const char *lwp_diff_verdict(struct lwp_arena *arena, struct lwp_diff_ratio measured, double low, double high, const char **sentence)
 {
     double value = prediction_rounded(measured.value);
-    const char *range = SAY("%.2f-%.2fx", low, high);
-    const char *interval = measured.low >= 0 ? SAY(" (95 %%: %.2f-%.2f)", measured.low, measured.high) : "";
+    const char *range = SAY("%.*f-%.*fx", LWP_SPEEDUP(low), LWP_SPEEDUP(high));
+    const char *interval = measured.low >= 0 ? SAY(" (95 %%: %.*f-%.*f)", LWP_SPEEDUP(measured.low), LWP_SPEEDUP(measured.high)) : "";
     if (value >= prediction_rounded(low) && value <= prediction_rounded(high)) {
-        *sentence = SAY("the gain is as predicted: %.2fx%s measured, %s predicted", value, interval, range);
+        *sentence = SAY("the gain is as predicted: %.*fx%s measured, %s predicted", LWP_SPEEDUP(value), interval, range);
         return "arrived";
     }
     if (value > high) {
-        *sentence = SAY("the gain is larger than predicted: %.2fx%s measured, %s predicted", value, interval, range);
+        *sentence = SAY("the gain is larger than predicted: %.*fx%s measured, %s predicted", LWP_SPEEDUP(value), interval, range);
         return "more";
     }
     if (measured.low < 0 && value > low * (1 - noise)) {
-        *sentence = SAY("cannot tell from one run of each whether the gain is as predicted: %.2fx measured, %s predicted", value, range);
+        *sentence = SAY("cannot tell from one run of each whether the gain is as predicted: %.*fx measured, %s predicted",
+                        LWP_SPEEDUP(value), range);
         return "cannot_tell";
     }
     if (measured.low >= 0 && measured.high >= low) {
-        *sentence = SAY("cannot tell whether the gain is as predicted: %.2fx%s measured, %s predicted", value, interval, range);
+        *sentence =
+            SAY("cannot tell whether the gain is as predicted: %.*fx%s measured, %s predicted", LWP_SPEEDUP(value), interval, range);
         return "cannot_tell";
     }
     if (value <= 1 - noise) {
-        *sentence = SAY("the program is slower: %.2fx%s measured, %s predicted", value, interval, range);
+        *sentence = SAY("the program is slower: %.*fx%s measured, %s predicted", LWP_SPEEDUP(value), interval, range);
         return "slower";
     }
-    *sentence = SAY("%s: %.2fx%s measured, %s predicted", value < 1 + noise ? "no gain" : "the gain is smaller than predicted", value, interval, range);
+    *sentence = SAY("%s: %.*fx%s measured, %s predicted", value < 1 + noise ? "no gain" : "the gain is smaller than predicted",
+                    LWP_SPEEDUP(value), interval, range);
     return value < 1 + noise ? "none" : "less";
 }

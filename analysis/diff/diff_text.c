@@ -4,6 +4,7 @@
 #include "analysis/json/json_value.h"
 #include "analysis/output/terminal.h"
 #include "analysis/review/review.h"
+#include "analysis/statistics/speedup.h"
 #include "analysis/tables/redundancy_kinds.h"
 #include "base/columns.h"
 #include "base/path.h"
@@ -47,9 +48,10 @@ static void text_ratio(const struct lwp_terminal *text, const json_t *program, c
 {
     double ratio = lwp_json_number(program, key);
     if (ratio >= 0)
-        fprintf(text->out, " %.2fx", ratio);
+        fprintf(text->out, " %.*fx", LWP_SPEEDUP(ratio));
     if (ratio >= 0 && json_is_array(json_object_get(program, key_ci)))
-        fprintf(text->out, " (95 %%: %.2f-%.2f)", lwp_json_end(program, key_ci, 0), lwp_json_end(program, key_ci, 1));
+        fprintf(text->out, " (95 %%: %.*f-%.*f)", LWP_SPEEDUP(lwp_json_end(program, key_ci, 0)),
+                LWP_SPEEDUP(lwp_json_end(program, key_ci, 1)));
     fputs(of, text->out);
 }
 

@@ -7,6 +7,7 @@
 #include "analysis/findings/unsaid_search.h"
 #include "analysis/profile/objects.h"
 #include "analysis/profile/regions.h"
+#include "analysis/statistics/speedup.h"
 #include "analysis/tables/severity.h"
 #include "base/path.h"
 
@@ -235,8 +236,9 @@ static void finding_of_split(struct lwp_profile *profile, const struct lwp_split
                              (unsigned)(split->groups + split->cold), mean, element);
     finding->next_step = finding_split_step(profile, split);
     if (split->pool > 0)
-        finding->next_step = SAY("%s The nodes as they are, from a %s, would alone give %.2fx.", finding->next_step,
-                                 layout->container ? "memory resource (std::pmr::monotonic_buffer_resource)" : "pool", split->pool);
+        finding->next_step =
+            SAY("%s The nodes as they are, from a %s, would alone give %.*fx.", finding->next_step,
+                layout->container ? "memory resource (std::pmr::monotonic_buffer_resource)" : "pool", LWP_SPEEDUP(split->pool));
 }
 
 /* ---- arrays to regroup ---- */

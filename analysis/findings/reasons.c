@@ -3,6 +3,7 @@
 #include "analysis/elements/element_evidence.h"
 #include "analysis/profile/objects.h"
 #include "analysis/profile/streams.h"
+#include "analysis/statistics/speedup.h"
 #include "analysis/tables/severity.h"
 #include "base/path.h"
 
@@ -130,8 +131,8 @@ static struct lwp_reason reason_gain(struct lwp_profile *profile, const char *wh
         high < 1.0005 ? SAY("%s is not predicted to make the program faster", what)
         : high < needed
             ? SAY("%s is predicted to make the program %.3fx as fast at most, and less than %.2fx is not advised", what, high, needed)
-            : SAY("%s is predicted to make the program %.2fx as fast (%.2fx to %.2fx): not advised, as the low end is below %.2fx", what,
-                  speedup, low, high, needed);
+            : SAY("%s is predicted to make the program %.*fx as fast (%.*fx to %.*fx): not advised, as the low end is below %.2fx", what,
+                  LWP_SPEEDUP(speedup), LWP_SPEEDUP(low), LWP_SPEEDUP(high), needed);
     return (struct lwp_reason){.code = "gain_below_threshold", .sentence = sentence, .speedup = speedup, .low = low, .high = high};
 }
 
@@ -192,15 +193,15 @@ static struct lwp_reason reason_pool(const struct subject *subject)
 {
     struct lwp_profile *profile = subject->profile;
     const struct lwp_split_pool *pool = &subject->split.pool;
-    return (struct lwp_reason){.code = "gain_below_threshold",
-                               .sentence =
-                                   SAY("its nodes of %llu bytes lie %llu bytes apart on average: from a pool, the program is estimated to be "
-                                       "%.2fx as fast (%.2fx to %.2fx), which no run of its loops on this machine confirms",
-                                       (unsigned long long)subject->object->element_bytes, (unsigned long long)pool->spacing, pool->speedup,
-                                       pool->low, pool->high),
-                               .speedup = pool->speedup,
-                               .low = pool->low,
-                               .high = pool->high};
+    return (struct lwp_reason){
+        .code = "gain_below_threshold",
+        .sentence = SAY("its nodes of %llu bytes lie %llu bytes apart on average: from a pool, the program is estimated to be "
+                        "%.*fx as fast (%.*fx to %.*fx), which no run of its loops on this machine confirms",
+                        (unsigned long long)subject->object->element_bytes, (unsigned long long)pool->spacing, LWP_SPEEDUP(pool->speedup),
+                        LWP_SPEEDUP(pool->low), LWP_SPEEDUP(pool->high)),
+        .speedup = pool->speedup,
+        .low = pool->low,
+        .high = pool->high};
 }
 
 static struct lwp_reason reason_together(const struct subject *subject)
@@ -232,10 +233,10 @@ static struct lwp_reason reason_vague(const struct subject *subject)
                           : "its loops load several fields at once with vector instructions, so that it is unknown which they need: "
                             "profile a build with -fno-tree-vectorize";
     if (order->bytes && order->high >= lwp_split_needs.gain)
-        why = SAY("%s. The larger alignments first, its fields take %llu instead of %llu bytes: estimated %.2fx (%.2f-%.2f), too little to "
+        why = SAY("%s. The larger alignments first, its fields take %llu instead of %llu bytes: estimated %.*fx (%.*f-%.*f), too little to "
                   "be sure",
-                  why, (unsigned long long)order->bytes, (unsigned long long)subject->object->element_bytes, order->speedup, order->low,
-                  order->high);
+                  why, (unsigned long long)order->bytes, (unsigned long long)subject->object->element_bytes, LWP_SPEEDUP(order->speedup),
+                  LWP_SPEEDUP(order->low), LWP_SPEEDUP(order->high));
     return (struct lwp_reason){.code = "unknown_fields", .sentence = why};
 }
 

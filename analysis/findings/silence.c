@@ -2,6 +2,7 @@
 
 #include "analysis/advice/layout/split.h"
 #include "analysis/profile/objects.h"
+#include "analysis/statistics/speedup.h"
 #include "analysis/tables/engines.h"
 #include "analysis/tables/severity.h"
 #include "base/path.h"
@@ -137,9 +138,10 @@ static struct lwp_silence silence_unsure(struct lwp_profile *profile, const stru
         return (struct lwp_silence){.code = NULL};
     return (struct lwp_silence){.kind = "left_alone",
                                 .code = "unsure",
-                                .sentence = SAY("no change is sure to gain; one of %s would most likely make the program %.2fx as fast "
-                                                "(%.2fx to %.2fx)",
-                                                lwp_objects_name(profile, best->object), best->speedup, best->low, best->high),
+                                .sentence = SAY("no change is sure to gain; one of %s would most likely make the program %.*fx as fast "
+                                                "(%.*fx to %.*fx)",
+                                                lwp_objects_name(profile, best->object), LWP_SPEEDUP(best->speedup), LWP_SPEEDUP(best->low),
+                                                LWP_SPEEDUP(best->high)),
                                 .help = "More samples may narrow that: let the program run longer, or sample more (" LWP_SAMPLE_MORE ")."};
 }
 
@@ -158,8 +160,8 @@ void lwp_silence_find(struct lwp_profile *profile, const struct lwp_coverage *co
         *silence = (struct lwp_silence){.kind = "nothing_to_gain",
                                         .code = "nothing_stalled",
                                         .sentence = SAY("memory stall is %.1f %% of the program's time (at most %.1f %%), so no layout can "
-                                                        "make it more than %.2fx as fast",
-                                                        100 * stalled.value, 100 * bound, 1 / (1 - bound))};
+                                                        "make it more than %.*fx as fast",
+                                                        100 * stalled.value, 100 * bound, LWP_SPEEDUP(1 / (1 - bound)))};
         return;
     }
     *silence = silence_unsure(profile, reasons);

@@ -2,6 +2,7 @@
 #include "analysis/review/review_parts.h"
 
 #include "analysis/review/names.h"
+#include "analysis/statistics/speedup.h"
 #include "analysis/tables/engines.h"
 #include "analysis/tables/severity.h"
 #include "base/path.h"
@@ -271,11 +272,12 @@ bool lwp_review_is_unsure(const struct lwp_review_item *item)
 const char *lwp_review_gain(const struct lwp_review *review, const struct lwp_review_item *item)
 {
     if (item->low <= 0)
-        return item->stake <= 0 || item->stake > bound_most ? "not predicted" : SAY("at most %.2fx", 1 / (1 - item->stake));
-    const char *low = SAY("%.2fx", item->low);
-    const char *high = SAY("%.2fx", item->high);
+        return item->stake <= 0 || item->stake > bound_most ? "not predicted" : SAY("at most %.*fx", LWP_SPEEDUP(1 / (1 - item->stake)));
+    const char *low = SAY("%.*fx", LWP_SPEEDUP(item->low));
+    const char *high = SAY("%.*fx", LWP_SPEEDUP(item->high));
     if (item->speedup > 0)
-        return strcmp(low, high) ? SAY("%.2fx (%.2f-%.2f)", item->speedup, item->low, item->high) : SAY("%.2fx", item->speedup);
+        return strcmp(low, high) ? SAY("%.*fx (%.*f-%.*f)", LWP_SPEEDUP(item->speedup), LWP_SPEEDUP(item->low), LWP_SPEEDUP(item->high))
+                                 : SAY("%.*fx", LWP_SPEEDUP(item->speedup));
     return strcmp(low, high) ? SAY("%s to %s", low, high) : low;
 }
 

@@ -1,5 +1,6 @@
 #include "analysis/review/tried.h"
 
+#include "analysis/statistics/speedup.h"
 #include "base/arena.h"
 #include "base/json_file.h"
 #include "base/path.h"
@@ -76,6 +77,7 @@ char *lwp_tried_text(const json_t *finding)
     const json_t *tried = json_object_get(finding, "tried");
     if (!tried_is_measured(tried))
         return NULL;
-    return lwp_format("%.2fx (%.2f-%.2f)", json_number_value(json_object_get(tried, "speedup")), json_number_value(tried_end(tried, 0)),
-                      json_number_value(tried_end(tried, 1)));
+    const double speedup = json_number_value(json_object_get(tried, "speedup")), low = json_number_value(tried_end(tried, 0)),
+                 high = json_number_value(tried_end(tried, 1));
+    return lwp_format("%.*fx (%.*f-%.*f)", LWP_SPEEDUP(speedup), LWP_SPEEDUP(low), LWP_SPEEDUP(high));
 }

@@ -258,13 +258,23 @@ static void test_redact(void **state)
     json_decref(data);
 }
 
+static void test_gain(void **state)
+{
+    (void)state;
+    struct lwp_review review = {.arena = lwp_arena_new()};
+    const struct lwp_review_item item = {.speedup = 9.994, .low = 1.2, .high = 15.32}, at_most = {.stake = 0.9};
+    assert_string_equal(lwp_review_gain(&review, &item), "9.99x (1.20-15.3)");
+    assert_string_equal(lwp_review_gain(&review, &at_most), "at most 10.0x");
+    lwp_arena_free(review.arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stable_names),  cmocka_unit_test(test_cost),          cmocka_unit_test(test_relative_paths),
         cmocka_unit_test(test_markdown_text), cmocka_unit_test(test_fingerprint),   cmocka_unit_test(test_one_reason_for_two),
         cmocka_unit_test(test_known_by_half), cmocka_unit_test(test_as_many_lines), cmocka_unit_test(test_one_name_for_two),
-        cmocka_unit_test(test_clean),         cmocka_unit_test(test_redact),
+        cmocka_unit_test(test_clean),         cmocka_unit_test(test_redact),        cmocka_unit_test(test_gain),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
