@@ -13,6 +13,7 @@
 #include "analysis/profile/objects.h"
 #include "analysis/profile/streams.h"
 #include "analysis/statistics/stride.h"
+#include "analysis/tables/engines.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -256,6 +257,45 @@ static bool layout_needed(struct lwp_profile *profile, struct lwp_layout *layout
     return left > 0;
 }
 
+/* Accesses that were not chosen for what they cost. */
+static uint64_t layout_fair(const struct lwp_profile *profile, const struct lwp_stream *stream)
+{
+    return lwp_engine_row(profile->engine)->exact ? stream->accesses : stream->accesses - stream->weight.samples;
+}
+
+/* Whether the instruction in a loop inside is executed nearly as often as this one at least: once for each of its accesses. */
+static bool layout_done_each_time(const struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_stream *stream,
+                                  uint64_t address)
+{
+    static const double nearly = 0.5;
+    uint64_t inside = 0, seen = 0;
+    for (size_t k = 0; k < layout->object_count; k++)
+        LWP_STREAMS_OF(profile, layout->objects[k], other)
+            if (other->module == stream->module && other->address == address) {
+                inside += layout_fair(profile, other);
+                seen += other->accesses;
+            }
+    return seen && (double)inside >= nearly * (double)layout_fair(profile, stream);
+}
+
+/* Where a loop inside this one begins at the element (a row of a sparse matrix, up to a mark behind its end), what that uses of it is on
+ * the lines that the first access has brought. */
+static void layout_inside(struct lwp_profile *profile, struct lwp_layout *layout, const struct lwp_stream *stream, bool *uses)
+{
+    enum { SIBLINGS = 64 };
+    struct lwp_sibling siblings[SIBLINGS];
+    uint64_t residue;
+    if (stream->module == LWP_NONE || stream->vector || stream->weight.weight < 0.01 * profile->total.weight || /* costs time */
+        lwp_element_stream_place(profile, stream, &residue) < 0.8)
+        return;
+    const size_t count = lwp_code_siblings_inside(profile->code, stream->module, stream->address, siblings, SIBLINGS);
+    for (size_t i = 0; i < count && i < SIBLINGS; i++) {
+        const uint64_t at = lwp_stride_residue((int64_t)residue + siblings[i].delta, layout->spacing);
+        if (at < layout->element_bytes && layout_done_each_time(profile, layout, stream, siblings[i].address))
+            layout_touch(layout, at, siblings[i].bytes, uses);
+    }
+}
+
 static size_t layout_field_at(const struct lwp_layout *layout, uint64_t place)
 {
     for (size_t f = 0; f < layout->field_count; f++)
@@ -328,6 +368,7 @@ static void layout_uses(struct lwp_profile *profile, struct lwp_layout *layout, 
         layout_touch(layout, offsets[i], stream->bytes, accesses->uses);
     }
     layout_siblings(profile, layout, stream, accesses->uses);
+    layout_inside(profile, layout, stream, accesses->uses);
     accesses->everything = accesses->copies || (!walks && kept * 2 < count);
     for (size_t f = 0; f < layout->field_count; f++) {
         accesses->uses[f] |= accesses->everything;

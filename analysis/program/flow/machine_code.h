@@ -183,4 +183,7 @@ struct lwp_sibling {
  * all. 0 when the address is in no loop or accesses no memory through registers. */
 size_t lwp_code_siblings(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_sibling *siblings, size_t room);
 
+/* Those in the loops inside that loop, in the first iteration of these: what is done with the element at which they begin. */
+size_t lwp_code_siblings_inside(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_sibling *siblings, size_t room);
+
 #endif

@@ -1,8 +1,8 @@
 /* Which accesses of a loop use the same base and index values within one iteration. At each instruction of the body
  * every general register has a symbolic value: "the value made at O, plus a constant". The body is gone through once,
  * from its header, in reverse postorder, so that a block comes after its predecessors. Where paths meet with different
- * values a new one begins, and so it does at the head of an inner loop for the registers that the inner loop changes.
- */
+ * values a new one begins, and so it does at the head of an inner loop for the registers that the inner loop changes; of
+ * its first iteration, where it is left. */
 #include "analysis/program/flow/code_loops.h"
 #include "analysis/program/flow/decode.h"
 #include "base/order.h"
@@ -40,6 +40,7 @@ struct walk {
     struct code_module *module;
     const struct flow_function *function;
     uint32_t loop;
+    bool first;              /* of loops inside it: their first iteration, not any */
     uint32_t *order, count;  /* blocks of the body, header first */
     uint32_t *position;      /* block -> where it is in the order, or LWP_NONE */
     uint32_t *changed_below; /* block -> registers written in the loop it heads */
@@ -137,6 +138,19 @@ static void walk_merge(struct walk *walk, uint32_t position, const struct regist
     in->known = true;
 }
 
+/* What the loops that this edge leaves have changed by then. */
+static void walk_leave(const struct walk *walk, uint32_t block, uint32_t to, struct registers *now)
+{
+    const struct lwp_code *code = walk->module->code;
+    const struct flow_block *blocks = walk->function->blocks;
+    for (uint32_t loop = blocks[block].loop; loop != LWP_NONE && loop != walk->loop; loop = code->loops[loop]->parent) {
+        if (code_loop_holds(code, loop, blocks[to].loop))
+            return;
+        const uint32_t header = code_flow_block(walk->function, code->loops[loop]->header);
+        symbolic_begin(now, header == LWP_NONE ? 0xffff : walk->changed_below[header], walk_phi(walk, walk->position[to]));
+    }
+}
+
 static void walk_values(struct walk *walk)
 {
     const struct flow_function *function = walk->function;
@@ -154,24 +168,28 @@ static void walk_values(struct walk *walk)
         struct registers now = walk->in[i];
         bool heads = own->header == block && own->loop != walk->loop &&
                      walk->module->code->loops[own->loop]->header == own->start;
-        uint32_t changed = now.late ? walk->changed_below[block] : 0;
+        uint32_t changed = now.late && !walk->first ? walk->changed_below[block] : 0;
         symbolic_begin(&now, !now.known || (now.late && !heads) ? 0xffff : changed, walk_phi(walk, i));
         walk_block(walk, block, &now);
         for (uint32_t e = function->edge_first[block]; e < function->edge_first[block + 1]; e++) {
             uint32_t to = walk->position[function->edges[e]];
-            if (to != LWP_NONE && to > i)
-                walk_merge(walk, to, &now);
+            if (to == LWP_NONE || to <= i)
+                continue;
+            struct registers then = now;
+            if (walk->first)
+                walk_leave(walk, block, function->edges[e], &then);
+            walk_merge(walk, to, &then);
         }
     }
 }
 
 /* Walks the loop once; its accesses are kept. */
-static const struct loop_accesses *loop_accesses(struct code_module *module, const struct flow_function *function,
-                                                 uint32_t block)
+static const struct loop_accesses *loop_accesses(struct code_module *module, const struct flow_function *function, uint32_t block,
+                                                 bool first)
 {
     struct lwp_code *code = module->code;
-    struct walk walk = {.module = module, .function = function, .loop = function->blocks[block].loop};
-    void **kept = code_kept_at(&code->loop_accesses, walk.loop, NULL);
+    struct walk walk = {.module = module, .function = function, .loop = function->blocks[block].loop, .first = first};
+    void **kept = code_kept_at(&code->loop_accesses, walk.loop | (uint64_t)first << 32, NULL);
     if (*kept)
         return *kept;
     uint32_t count = function->block_count;
@@ -196,22 +214,22 @@ static const struct loop_accesses *loop_accesses(struct code_module *module, con
     return made;
 }
 
-size_t lwp_code_siblings(struct lwp_code *code, uint32_t module_index, uint64_t address, struct lwp_sibling *siblings,
-                         size_t room)
+static size_t siblings_of(struct lwp_code *code, uint32_t module_index, uint64_t address, bool inside, struct lwp_sibling *siblings,
+                          size_t room)
 {
     struct code_module *module = code_module_at(code, module_index);
     const struct flow_function *function = module ? code_flow_at(module, address) : NULL;
     uint32_t block = function ? code_flow_block(function, address) : LWP_NONE;
     if (block == LWP_NONE || function->blocks[block].loop == LWP_NONE)
         return 0;
-    const struct loop_accesses *all = loop_accesses(module, function, block);
+    const struct loop_accesses *all = loop_accesses(module, function, block, inside);
     struct access key = {.sibling = {.address = address}};
     const struct access *own = bsearch(&key, all->items, all->count, sizeof key, lwp_by_first);
     size_t found = 0;
     for (size_t i = 0; own && i < all->count; i++) {
         const struct access *other = &all->items[i];
-        if (other->scale != own->scale || !symbolic_same(&other->base, &own->base) ||
-            !symbolic_same(&other->index, &own->index))
+        if (other->scale != own->scale || !symbolic_same(&other->base, &own->base) || !symbolic_same(&other->index, &own->index) ||
+            (inside && other->sibling.loop == own->sibling.loop))
             continue;
         if (found < room) {
             siblings[found] = other->sibling;
@@ -220,4 +238,14 @@ size_t lwp_code_siblings(struct lwp_code *code, uint32_t module_index, uint64_t 
         found++;
     }
     return found;
+}
+
+size_t lwp_code_siblings(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_sibling *siblings, size_t room)
+{
+    return siblings_of(code, module, address, false, siblings, room);
+}
+
+size_t lwp_code_siblings_inside(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_sibling *siblings, size_t room)
+{
+    return siblings_of(code, module, address, true, siblings, room);
 }
