@@ -54,8 +54,35 @@ static void test_not_known(void **state)
     assert_true(lwp_pace(NULL, 0, 64, 6400000) == 0);
 }
 
+/* Threads that go over a part each: as long as one of them takes for an element. `shifted`: bytes that the second one's part begins
+ * too early. */
+static double pace_of_parts(double ns, uint64_t elements, unsigned threads, uint64_t shifted)
+{
+    struct lwp_traversal_pace paces[PAIRS];
+    struct lwp_traversal_place places[PAIRS];
+    const struct lwp_traversal traversal = {.paces = paces, .pace_count = PAIRS, .places = places, .count = PAIRS};
+    const uint64_t part = elements / threads;
+    uint64_t state = 7;
+    for (unsigned i = 0; i < PAIRS; i++) {
+        const uint64_t took = 500000 + pace_random(&state) % 1000000, from = pace_random(&state) % part, thread = i % threads;
+        paces[i] = (struct lwp_traversal_pace){took, ((int64_t)((from + (uint64_t)((double)took / ns)) % part) - (int64_t)from) * 64};
+        places[i] =
+            (struct lwp_traversal_place){.offset = (thread * part + from) * 64 - (thread ? shifted : 0), .thread = (uint32_t)thread};
+    }
+    return lwp_pace_of(&traversal, 64, (double)elements * 64);
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    for (unsigned threads = 1; threads <= 4; threads++)
+        assert_true(fabs(pace_of_parts(3, 1200000, threads, 0) / 3 - 1) < 0.05);
+    assert_true(pace_of_parts(3, 1200000, 2, 600000 * 32) == 0); /* no part of its own */
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_known_walks), cmocka_unit_test(test_not_known)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_known_walks), cmocka_unit_test(test_not_known),
+                                       cmocka_unit_test(test_threads)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

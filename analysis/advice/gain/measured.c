@@ -49,8 +49,7 @@ static double measured_pace_beside(const struct lwp_profile *profile, const stru
         struct lwp_loop_shape shape;
         if (traversal && traversal->pace_count && lwp_loop_shape(profile->code, stream->module, stream->address, &shape) && shape.steps &&
             shape.step)
-            pace = lwp_pace(traversal->paces, traversal->pace_count, (double)llabs(shape.step),
-                            (double)profile->objects[stream->object].largest);
+            pace = lwp_pace_of(traversal, (double)llabs(shape.step), (double)profile->objects[stream->object].largest);
     }
     return pace / visit->visits;
 }
@@ -61,7 +60,7 @@ static double measured_pace(const struct lwp_profile *profile, const struct lwp_
     const struct lwp_object *object = &profile->objects[visit->objects[0]];
     if (!traversal || visit->access.pattern != LWP_GAIN_SEQUENTIAL || object->single)
         return measured_pace_beside(profile, visit);
-    double pace = lwp_pace(traversal->paces, traversal->pace_count, (double)visit->spacing, (double)object->largest);
+    const double pace = lwp_pace_of(traversal, (double)visit->spacing, (double)object->largest);
     return pace > 0 ? pace : measured_pace_beside(profile, visit);
 }
 

@@ -4,12 +4,16 @@
  * Each pair votes for the paces that explain it, one for each number of whole walks, the fewer the more. Pairs between which something else
  * ran vote for anything; the pace sought gets votes from all others. A pace counts when it has far more votes than chance gives it, and
  * explains most pairs: of a thousand paces some get a few votes too many, and where there are many walks between all samples, none is
- * right. Nor is one where the samples are as far apart in time, all of them: a walk more between any two explains them as well. */
+ * right. Nor is one where the samples are as far apart in time, all of them: a walk more between any two explains them as well.
+ *
+ * Threads that share an array have an equal part of it each, where all places of each thread lie in another part. */
 #include "analysis/advice/gain/pace.h"
+
+#include "base/order.h"
 
 #include <math.h>
 
-enum { PACES = 1024, WALKS_MOST = 64, VOTES_NEEDED = 5 };
+enum { PACES = 1024, WALKS_MOST = 64, VOTES_NEEDED = 5, PLACES_EACH = 10 };
 
 /* Where memory is shared with others, a walk is faster in one moment than in the next. */
 static const double least_ns = 0.05, most_ns = 5000, beside[] = {0.02, 0.05, 0.1}, above_chance = 3, as_well = 0.8;
@@ -119,4 +123,48 @@ double lwp_pace(const struct lwp_traversal_pace *paces, uint32_t count, double s
         }
     }
     return pace;
+}
+
+struct pace_thread {
+    uint32_t thread;
+    uint64_t first, last; /* places */
+    size_t places;
+};
+
+static size_t pace_threads(const struct lwp_traversal *traversal, struct pace_thread threads[LWP_TRAVERSAL_PLACES])
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < traversal->count; i++) {
+        const struct lwp_traversal_place *place = &traversal->places[i];
+        size_t k = 0;
+        while (k < count && threads[k].thread != place->thread)
+            k++;
+        if (k == count)
+            threads[count++] = (struct pace_thread){.thread = place->thread, .first = UINT64_MAX};
+        LWP_LOWER(threads[k].first, place->offset);
+        LWP_RAISE(threads[k].last, place->offset);
+        threads[k].places++;
+    }
+    return count;
+}
+
+double lwp_pace_extent(const struct lwp_traversal *traversal, double stride, double largest)
+{
+    struct pace_thread threads[LWP_TRAVERSAL_PLACES];
+    bool taken[LWP_TRAVERSAL_PLACES] = {false};
+    const size_t count = pace_threads(traversal, threads);
+    const double part = largest / (double)count;
+    for (size_t k = 0; k < count; k++) {
+        const double first = (double)threads[k].first, last = (double)threads[k].last, which = floor((first + last) / 2 / part);
+        if (threads[k].places < PLACES_EACH || which < 0 || which >= (double)count || taken[(size_t)which] ||
+            first < which * part - stride || last > (which + 1) * part + stride)
+            return largest;
+        taken[(size_t)which] = true;
+    }
+    return count > 1 ? part : largest;
+}
+
+double lwp_pace_of(const struct lwp_traversal *traversal, double stride, double largest)
+{
+    return lwp_pace(traversal->paces, traversal->pace_count, stride, lwp_pace_extent(traversal, stride, largest));
 }

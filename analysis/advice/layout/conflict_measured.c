@@ -140,8 +140,7 @@ static double measured_pace(const struct lwp_profile *profile, const struct lwp_
         const struct lwp_conflict_stream *stream = &loop->streams[i];
         const struct lwp_traversal *traversal = lwp_traversals_of(&profile->traversals, stream->object, loop->region);
         if (traversal)
-            pace = lwp_pace(traversal->paces, traversal->pace_count, (double)llabs(stream->step),
-                            (double)profile->objects[stream->object].largest);
+            pace = lwp_pace_of(traversal, (double)llabs(stream->step), (double)profile->objects[stream->object].largest);
     }
     return pace;
 }
