@@ -1,6 +1,7 @@
 #include "analysis/tables/severity.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 static const struct {
@@ -21,6 +22,14 @@ enum lwp_evidence lwp_evidence_of(uint64_t samples)
     while (evidence && samples < samples_needed[evidence])
         evidence--;
     return evidence;
+}
+
+enum lwp_evidence lwp_evidence_of_share(uint64_t samples, double share)
+{
+    enum { LOOKS_LEAST = 29 }; /* 0.9 to that power is 0.05 */
+    const enum lwp_evidence evidence = lwp_evidence_of(samples);
+    const bool enough = samples >= LOOKS_LEAST && (double)samples >= (1 - share) * LWP_SAMPLES_LEAST;
+    return evidence == LWP_EVIDENCE_NONE && enough ? LWP_EVIDENCE_THIN : evidence;
 }
 
 static const char *const names[] = {"low", "medium", "high"};

@@ -26,6 +26,10 @@ enum { LWP_SAMPLES_LEAST = 40 };
 
 enum lwp_evidence lwp_evidence_of(uint64_t samples);
 
+/* ... where they are this share of all samples. A large share is known better than a small one: its relative error is that of
+ * samples / (1 - share) on a small one. In any case there are so many that what one visit in ten uses was seen (95 %). */
+enum lwp_evidence lwp_evidence_of_share(uint64_t samples, double share);
+
 enum { LWP_SEVERITY_LOW, LWP_SEVERITY_MEDIUM, LWP_SEVERITY_HIGH };
 
 /* "high", "medium" or "low", as in analysis.json. */

@@ -79,6 +79,11 @@ static void test_same_loop(void **state)
     assert_string_equal(findings[4].severity, "high");
     assert_int_equal(lwp_evidence_of(39), LWP_EVIDENCE_NONE);
     assert_int_equal(lwp_evidence_of(99), LWP_EVIDENCE_THIN);
+    assert_int_equal(lwp_evidence_of_share(39, 0), LWP_EVIDENCE_NONE);
+    assert_int_equal(lwp_evidence_of_share(39, 0.1), LWP_EVIDENCE_THIN); /* as well known as a small share of 43 samples */
+    assert_int_equal(lwp_evidence_of_share(30, 0.2), LWP_EVIDENCE_NONE);
+    assert_int_equal(lwp_evidence_of_share(28, 0.99), LWP_EVIDENCE_NONE);
+    assert_int_equal(lwp_evidence_of_share(500, 0.99), LWP_EVIDENCE_MUCH);
     assert_int_equal(lwp_evidence_of(499), LWP_EVIDENCE_GOOD);
     assert_int_equal(lwp_evidence_of(500), LWP_EVIDENCE_MUCH);
     lwp_profile_fini(&profile);

@@ -191,6 +191,11 @@ static bool split_padded(struct lwp_profile *profile, const struct lwp_layout *l
     return true;
 }
 
+static bool split_evident(const struct lwp_profile *profile, const struct lwp_layout *layout)
+{
+    return lwp_evidence_of_share(layout->weight.samples, lwp_share_of(&layout->weight, &profile->total).value);
+}
+
 /* Whether the gain is enough and rests on enough. */
 static bool split_worth(struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_gain *gain,
                         struct lwp_split_reason *reason)
@@ -202,13 +207,14 @@ static bool split_worth(struct lwp_profile *profile, const struct lwp_layout *la
     }
     if (gain->high < lwp_split_needs.gain)
         return false;
-    reason->few |= !lwp_evidence_of(layout->weight.samples);
-    if (!lwp_evidence_of(layout->weight.samples))
+    const bool evident = split_evident(profile, layout);
+    reason->few |= !evident;
+    if (!evident)
         lwp_profile_note(profile,
                          "Too few samples (%llu) on %s to advise on its layout; let the program run longer or sample more (" LWP_SAMPLE_MORE
                          ").",
                          (unsigned long long)layout->weight.samples, lwp_objects_name(profile, layout->objects[0]));
-    return lwp_evidence_of(layout->weight.samples) && gain->low >= lwp_split_needs.gain;
+    return evident && gain->low >= lwp_split_needs.gain;
 }
 
 /* As arrays with a common index, for nodes that are now allocated one by one; of a container from one memory resource. */
@@ -321,15 +327,16 @@ static bool split_is_copied(const struct lwp_layout *layout)
 }
 
 /* What stands against a layout that was tried. */
-static enum lwp_split_verdict split_against(const struct lwp_layout *layout, const struct lwp_split_reason *reason)
+static enum lwp_split_verdict split_against(const struct lwp_profile *profile, const struct lwp_layout *layout,
+                                            const struct lwp_split_reason *reason)
 {
-    return reason->verdict != LWP_SPLIT_NOT_JUDGED    ? reason->verdict
-           : split_is_vague(layout)                   ? LWP_SPLIT_VAGUE
-           : reason->few                              ? LWP_SPLIT_FEW_SAMPLES
-           : reason->unknown                          ? LWP_SPLIT_UNKNOWN_GAIN
-           : reason->high > 0                         ? LWP_SPLIT_LITTLE_GAIN
-           : !lwp_evidence_of(layout->weight.samples) ? LWP_SPLIT_FEW_SAMPLES
-                                                      : LWP_SPLIT_USED_TOGETHER;
+    return reason->verdict != LWP_SPLIT_NOT_JUDGED ? reason->verdict
+           : split_is_vague(layout)                ? LWP_SPLIT_VAGUE
+           : reason->few                           ? LWP_SPLIT_FEW_SAMPLES
+           : reason->unknown                       ? LWP_SPLIT_UNKNOWN_GAIN
+           : reason->high > 0                      ? LWP_SPLIT_LITTLE_GAIN
+           : !split_evident(profile, layout)       ? LWP_SPLIT_FEW_SAMPLES
+                                                   : LWP_SPLIT_USED_TOGETHER;
 }
 
 static enum lwp_split_verdict split_before(const struct lwp_profile *profile, const struct lwp_layout *layout)
@@ -443,7 +450,7 @@ static bool split_try(struct lwp_profile *profile, struct lwp_layout *layout, st
         return false;
     }
     const bool advised = split_best(profile, layout, &found, split, reason);
-    reason->verdict = advised ? LWP_SPLIT_ADVISED : split_against(layout, reason);
+    reason->verdict = advised ? LWP_SPLIT_ADVISED : split_against(profile, layout, reason);
     if (!advised)
         return false;
     if (split->gain.set_up >= set_up_said)
