@@ -18,6 +18,7 @@
 #include "analysis/advice/gain/returns.h"
 #include "analysis/advice/gain/set_up.h"
 #include "analysis/advice/gain/states.h"
+#include "analysis/advice/layout/split_internal.h"
 #include "analysis/advice/locality/huge_pages.h"
 #include "analysis/profile/locations.h"
 #include "analysis/profile/objects.h"
@@ -1035,6 +1036,48 @@ static void test_sets_up(void **state)
     }
 }
 
+/* A thousand nodes of 24 bytes, in chunks of 32, become elements of one block. */
+static void test_pooled(void **state)
+{
+    (void)state;
+    uint32_t indices[] = {0, 0};
+    struct lwp_object object = {.kind = LWP_OBJECT_HEAP};
+    struct lwp_region region = {.weight = {.weight = 60}};
+    struct lwp_layout_field field = {.bytes = 24};
+    struct lwp_layout_loop loop = {.region = 0, .weight = {.weight = 50}};
+    struct lwp_layout layout = {.objects = indices,
+                                .object_count = 1,
+                                .loops = &loop,
+                                .loop_count = 1,
+                                .fields = &field,
+                                .field_count = 1,
+                                .spacing = 24,
+                                .single = true,
+                                .weight = {.weight = 50}};
+    struct lwp_placement after = {.field_count = 1, .groups = 1, .of = {{.spacing = 24}}, .pooled = true};
+    struct lwp_profile profile = {.engine = LWPS_ENGINE_TIMER,
+                                  .objects = &object,
+                                  .object_count = 1,
+                                  .regions = &region,
+                                  .region_count = 1,
+                                  .user_ns = 1000000,
+                                  .total = {.weight = 100},
+                                  .measure_most = 1};
+    near(lwp_gain_apart(&profile, &layout, &after, 1000), 1000 * 8);
+    const struct lwp_share calls = lwp_gain_calls(&profile, &layout, &after, 1000);
+#if defined __GLIBC__ && !defined __SANITIZE_ADDRESS__ /* which has a malloc of its own */
+    assert_true(calls.low > 0 && calls.low <= calls.value && calls.value <= calls.high);
+#endif
+    assert_true(calls.high <= 0.4); /* that is all there is beside its loop */
+    near(lwp_gain_calls(&profile, &layout, &after, 1e9).value, calls.value > 0 ? 0.4 : 0);
+    after.pooled = false;
+    near(lwp_gain_apart(&profile, &layout, &after, 1000), 0);
+    near(lwp_gain_calls(&profile, &layout, &after, 1000).value, 0);
+    after.pooled = true;
+    profile.measure_most = 0; /* this machine is not asked */
+    near(lwp_gain_calls(&profile, &layout, &after, 1000).value, 0);
+}
+
 /* A field of 16 bytes is stored to by the first loop, and used by the second one; one of 112 bytes is not seen. */
 static void test_untouched(void **state)
 {
@@ -1068,6 +1111,34 @@ static void test_untouched(void **state)
     fields[1].accesses = 1;
     near(lwp_gain_untouched(&profile, &layout, &after, 1000, &sure), 0);
     lwp_traversals_fini(&profile.traversals);
+}
+
+/* Elements that are copied first, 256 pages of them, in a program that takes 1 s and 0.1 s for 1000 pages: a pass in today's order, one in
+ * the order of their copies, and the pages of these. */
+static void test_copied(void **state)
+{
+    (void)state;
+    uint32_t index = 0;
+    struct lwp_object object = {.kind = LWP_OBJECT_HEAP, .bytes = 256 * 4096, .largest = 256 * 4096, .allocations = 1};
+    struct lwp_layout layout = {.objects = &index, .object_count = 1, .spacing = 64};
+    struct lwp_profile profile = {.engine = LWPS_ENGINE_TIMER,
+                                  .objects = &object,
+                                  .object_count = 1,
+                                  .user_ns = 1000000000,
+                                  .system_ns = 100000000,
+                                  .tick_ns = 1000000,
+                                  .resident_bytes = 1000 * 4096,
+                                  .page_fault_ns = 100000,
+                                  .total = {.weight = 1e9}};
+    struct lwp_gain gain = {.speedup = 2, .low = 2, .high = 2, .pattern_ns = 1e9 / (256 * 64) / 10};
+    const double left = 0.5 + 0.1 * (1 + 0.5), pages = 0.0256 / 1.1;
+    assert_true(lwp_order_copied(&profile, &layout, 1e9, &gain));
+    near(1 / gain.speedup, left + pages);
+    assert_true(gain.low < gain.speedup && gain.speedup < gain.high);
+    profile.page_fault_ns = 0; /* not known */
+    gain.speedup = 2;
+    assert_true(lwp_order_copied(&profile, &layout, 1e9, &gain));
+    assert_true(1 / gain.speedup < left + pages);
 }
 
 /* Half of 1024 pages of 1 ms each, of a program that takes 1.024 s beside, are not made any more. */
@@ -1582,6 +1653,8 @@ int main(void)
         cmocka_unit_test(test_tail_overlaps),
         cmocka_unit_test(test_sets_up),
         cmocka_unit_test(test_untouched),
+        cmocka_unit_test(test_pooled),
+        cmocka_unit_test(test_copied),
         cmocka_unit_test(test_pages_saved),
         cmocka_unit_test(test_awaited_elsewhere),
         cmocka_unit_test(test_comes_before),

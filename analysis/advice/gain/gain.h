@@ -39,7 +39,7 @@ struct lwp_gain_saving {
     double estimated;              /* of a sum: what loops that were not run save at most */
     bool measured;                 /* ... and took the loop's time, as far as that is known */
     double pattern_ns, program_ns; /* of a visit; 0: not known */
-    struct lwp_share pages;        /* of the kernel's time, for pages that are not made any more, in parts of all time, the kernel's too */
+    struct lwp_share pages;        /* for pages and blocks that are not made any more, in parts of all time, the kernel's too */
 };
 
 struct lwp_gain_visit;

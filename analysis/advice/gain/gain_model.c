@@ -309,6 +309,12 @@ double lwp_gain_pages(const struct lwp_profile *profile, double bytes)
     return lwp_engine_row(profile->engine)->cpu_time && all > 0 ? fmax(0, made) / all : 0;
 }
 
+double lwp_gain_of_time(const struct lwp_profile *profile, double ns)
+{
+    const double all = (double)profile->user_ns + model_kernel(profile).value;
+    return lwp_engine_row(profile->engine)->cpu_time && all > 0 ? ns / all : 0;
+}
+
 bool lwp_gain_known(const struct lwp_profile *profile)
 {
     return lwp_unit_row(profile->weight_unit)->gain;

@@ -48,6 +48,9 @@ double lwp_gain_spinning(struct lwp_profile *profile);
  * faults and system calls take. */
 double lwp_gain_sampled(const struct lwp_profile *profile);
 
+/* So much CPU time as a part of all, the kernel's too; 0: not known. */
+double lwp_gain_of_time(const struct lwp_profile *profile, double ns);
+
 /* The part of the program's CPU time that the kernel takes to make so many bytes of its pages; 0: not known. */
 double lwp_gain_pages(const struct lwp_profile *profile, double bytes);
 

@@ -5,6 +5,8 @@
  * were seen to tell, a loop that takes little is believed to. */
 #include "analysis/advice/gain/set_up.h"
 
+#include "analysis/advice/gain/gain_model.h"
+#include "analysis/measure/blocks.h"
 #include "analysis/profile/regions.h"
 #include "analysis/profile/streams.h"
 #include "base/order.h"
@@ -135,4 +137,41 @@ double lwp_gain_untouched(const struct lwp_profile *profile, const struct lwp_la
         left += touched[g] ? (double)after->of[g].spacing : 0;
     *sure = set_up_seen(profile, layout);
     return elements * fmax(0, fmin((double)layout->spacing, fields * page) - left);
+}
+
+double lwp_gain_apart(const struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_placement *after,
+                      double elements)
+{
+    struct lwp_placement today;
+    double together = 0;
+    if (!after->pooled)
+        return 0;
+    lwp_placement_today(profile, layout, &today);
+    for (size_t g = 0; g < after->groups; g++)
+        together += (double)after->of[g].spacing;
+    return elements * fmax(0, (double)today.of[0].spacing - together);
+}
+
+/* Of all that was sampled: what is not in the layout's loops. */
+static double set_up_beside(const struct lwp_profile *profile, const struct lwp_layout *layout)
+{
+    double loops = 0;
+    for (size_t i = 0; i < layout->loop_count; i++)
+        if (layout->loops[i].region != LWP_NONE && layout->loops[i].weight.weight >= little * layout->weight.weight)
+            loops += profile->regions[layout->loops[i].region].weight.weight;
+    return fmax(0, 1 - loops / profile->total.weight);
+}
+
+struct lwp_share lwp_gain_calls(const struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_placement *after,
+                                double elements)
+{
+    struct lwp_share calls = {0};
+    if (!after->pooled || profile->measure_most <= 0)
+        return calls;
+    const struct lwp_share each = lwp_measure_block_ns(layout->spacing + layout->around);
+    const double most = lwp_gain_sampled(profile) * set_up_beside(profile, layout);
+    calls.value = fmin(most, lwp_gain_of_time(profile, elements * each.value));
+    calls.low = fmin(most, lwp_gain_of_time(profile, elements * each.low));
+    calls.high = fmin(most, lwp_gain_of_time(profile, elements * each.high));
+    return calls;
 }

@@ -122,23 +122,30 @@ static void order_place(const struct lwp_profile *profile, const struct lwp_layo
     after->ordered = true;
 }
 
-/* A speed-up of the program when the elements are copied first, which takes `pass` of all time for a pass in today's order and, to write
- * them, as much less as the loop, which is `whole` of all time, becomes faster. */
-static double order_with_copy(double speedup, double pass, double whole)
+/* What copying the elements takes, in parts of all time. */
+struct order_copy {
+    double pass;  /* over all of them in today's order */
+    double pages; /* that are made for the copies */
+};
+
+/* A speed-up of the program when the elements are copied first: to write them takes as much less than to read them as the loop, which is
+ * `whole` of all time, becomes faster. */
+static double order_with_copy(double speedup, struct order_copy copy, double off, double whole)
 {
     const double left = 1 / speedup, loop = fmax(0, whole - (1 - left));
-    return 1 / (left + pass * (1 + loop / whole));
+    return 1 / (left + copy.pass * off * (1 + loop / whole) + copy.pages);
 }
 
 bool lwp_order_copied(struct lwp_profile *profile, const struct lwp_layout *layout, double weight, struct lwp_gain *gain)
 {
-    const double visit = gain->program_ns > 0 ? gain->program_ns : gain->pattern_ns, all = profile->total.weight,
-                 pass = visit * lwp_layout_elements(profile, layout) / all, whole = weight / all;
+    const double visit = gain->program_ns > 0 ? gain->program_ns : gain->pattern_ns, all = profile->total.weight, whole = weight / all,
+                 elements = lwp_layout_elements(profile, layout), off = 1 + lwp_gain_pace_agrees;
+    const struct order_copy copy = {.pass = visit * elements / all, .pages = lwp_gain_pages(profile, elements * (double)layout->spacing)};
     if (visit <= 0)
         return false;
-    gain->speedup = order_with_copy(gain->speedup, pass, whole);
-    gain->low = order_with_copy(gain->low, pass * (1 + lwp_gain_pace_agrees), whole);
-    gain->high = order_with_copy(gain->high, pass / (1 + lwp_gain_pace_agrees), whole);
+    gain->speedup = order_with_copy(gain->speedup, copy, 1, whole);
+    gain->low = order_with_copy(gain->low, copy, off, whole);
+    gain->high = order_with_copy(gain->high, copy, 1 / off, whole);
     return true;
 }
 

@@ -225,6 +225,7 @@ static void split_pool(struct lwp_profile *profile, struct lwp_split *split)
     lwp_placement_today(profile, split->layout, &after);
     after.groups = split->groups + split->cold;
     after.linked = lwp_split_points(split);
+    after.pooled = split->layout->single;
     for (size_t g = 0; g < after.groups; g++) {
         struct lwp_split_part part;
         lwp_split_part(split, g < split->groups ? (int)g : -1, &part);
@@ -245,6 +246,7 @@ static bool split_pool_alone(struct lwp_profile *profile, struct lwp_layout *lay
     int *one = lwp_arena_alloc(profile->arena, layout->field_count, sizeof *one);
     lwp_placement_today(profile, layout, &today);
     after = today;
+    after.pooled = true;
     after.of[0] = (struct lwp_placement_group){.spacing = lwp_round_up(layout->spacing + layout->around, sizeof(void *)),
                                                .start = LWP_PLACEMENT_MALLOC};
     *pool = (struct lwp_split){.kind = LWP_SPLIT_POOL, .layout = layout, .group = one, .groups = 1, .pooled = true};

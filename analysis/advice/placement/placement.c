@@ -67,6 +67,7 @@ void lwp_placement_split(const struct lwp_profile *profile, const struct lwp_lay
     }
     placement->groups = groups + cold;
     placement->linked = layout->single || layout->linked;
+    placement->pooled = layout->single && !layout->container;
     const struct lwp_placement_group today = placement->of[0];
     for (size_t g = 0; g < placement->groups; g++) {
         struct lwp_member_packing packing = {0};

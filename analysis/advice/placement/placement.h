@@ -17,6 +17,7 @@ struct lwp_placement {
         uint64_t start;     /* ... or this many bytes past one */
     } of[LWP_FIELDS_MAX + 1];
     bool linked;  /* each visit goes through group 0: that is where the pointers to the others are */
+    bool pooled;  /* single blocks of malloc's become elements of blocks that hold many */
     bool ordered; /* the elements lie in the order in which the loop goes to them, */
     bool array;   /* ... one after the other, and no link leads from one to the next */
 };
