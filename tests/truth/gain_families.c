@@ -191,7 +191,9 @@ static void set_up(void)
         struct node *node = &nodes[order[i]];
         node->key = i;
 #ifdef CHANGED
-        cold[order[i]][0] = 0; /* else no page would be taken for what left the nodes */
+        cold[order[i]][0] = 0; /* who has such data fills it, in either layout */
+#elif SIZE > 16
+        node->cold[0] = 0;
 #endif
         node->next = buckets[i % BUCKETS];
         buckets[i % BUCKETS] = node;
