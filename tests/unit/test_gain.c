@@ -690,7 +690,7 @@ static void test_part_saved(void **state)
     near(lwp_gain_part(&measured, &whole).high, -0.08 + hypot(SURE * 0.1 * 0.1, 0.8 * 0.1));
 }
 
-/* Runs that agree show no more than that the pattern is the loop as nearly as patterns are, less so where threads share the caches. */
+/* Runs that agree show no more than that the pattern is the loop as nearly as patterns are. */
 static void test_part_of_agreeing_runs(void **state)
 {
     (void)state;
@@ -698,9 +698,6 @@ static void test_part_of_agreeing_runs(void **state)
     struct lwp_gain_measured measured = {.ratio = 0.5, .low = 0.5, .high = 0.5};
     near(lwp_gain_part(&measured, &whole).low, 1 - 0.5 * exp(UNLIKE));
     near(lwp_gain_part(&measured, &whole).high, 1 - 0.5 * exp(-UNLIKE));
-    measured.threads = 2;
-    assert_true(lwp_gain_part(&measured, &whole).low < 1 - 0.5 * exp(1.2 * UNLIKE));
-    measured.threads = 1;
     measured.pattern = measured.pace = 5; /* today it is as the loop; of the new layout nobody knows */
     const double known = 1 - 0.5 * exp(-1.645 * 0.08);
     near(lwp_gain_part(&measured, &whole).high, known);

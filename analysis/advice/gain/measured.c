@@ -28,9 +28,9 @@
 enum { MEASURED_TRIES = 3, RUNS_USUAL = 2 };
 
 /* Standard deviations of log(ratio), docs/gains.md: of a pattern from its loop, for all that a loop can save; of what the machine does from
- * one minute to the next; and of all that predictions of cases drawn at random were off by, for each of the two layouts, more where threads
- * share the caches. What a pattern is off by today is largely common to both layouts: a part of it is left in the ratio. */
-static const double pattern_off = 0.06, minute_off = 0.06, unlike_off = 0.08, unlike_threads = 0.11, left_of_today = 0.6;
+ * one minute to the next; and of all that predictions of cases drawn at random were off by, for each of the two layouts, whether or not
+ * threads share the caches. What a pattern is off by today is largely common to both layouts: a part of it is left in the ratio. */
+static const double pattern_off = 0.06, minute_off = 0.06, unlike_off = 0.08, left_of_today = 0.6;
 static const double share_deviations = 1.96; /* of lwp_share_of(), which has more than lwp_gain_deviations */
 
 static const double pace_most = 2.5, chain_long = 2.5, nested_most = 0.1, stall_agrees = 0.15, stall_least = 0.4, waits_alike = 0.02,
@@ -185,9 +185,8 @@ void lwp_gain_interval(const struct lwp_pattern_times *times, const struct lwp_g
  * never is. Both add as squares; 90 % of log(ratio). */
 static double measured_unlike(const struct lwp_gain_measured *measured)
 {
-    const double off = measured->threads > 1 ? unlike_threads : unlike_off;
     const bool known = measured->pace > 0 && measured->pattern > 0;
-    return lwp_gain_deviations * hypot(known ? left_of_today * log(measured->pattern / measured->pace) : off, off);
+    return lwp_gain_deviations * hypot(known ? left_of_today * log(measured->pattern / measured->pace) : unlike_off, unlike_off);
 }
 
 /* The part of all time that is saved when today's layout took more or less while it was profiled than it usually does, as it differs from
@@ -409,7 +408,6 @@ static void measured_compare(const struct lwp_profile *profile, const struct lwp
     const double pace = measured_nearest(measured, times.before);
     measured->core = times.core;
     measured->pattern = times.before;
-    measured->threads = run->today.threads;
     lwp_gain_interval(&times, &run->stalls, pace, measured);
     times.core = run->mix.without.core; /* behind a wrong guess loads seem to wait */
     const struct lwp_gain_range waits_for_memory = {run->today.endings ? 0 : run->stalls.low, run->stalls.high};

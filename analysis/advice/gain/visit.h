@@ -35,7 +35,6 @@ struct lwp_gain_measured {
     double pattern;              /* ... in the pattern */
     double core;                 /* ... takes with all data in the nearest cache; 0: not measured */
     double ratio;                /* of the new layout's time to that of today's */
-    unsigned threads;            /* that ran the pattern at one time */
     double guesses;              /* jumps a visit that go either way, at most (guesses.h); known even where nothing was measured */
     double past, open;           /* ... jumps past code a visit, and calls of what an object says: as often, and not known how often */
     double today;                /* how far the logarithm of today's time may be from the usual in one run, 90 % */
