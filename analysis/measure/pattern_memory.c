@@ -43,12 +43,35 @@ static bool memory_has_gaps(const struct lwp_pattern_array *array)
     return array->extent && array->walk == LWP_PATTERN_STEPS;
 }
 
+/* The rows of a nest that goes to a part of each of them: how far they are apart, how many there are, and what of them is touched. */
+struct memory_rows {
+    uint64_t apart, count, bytes;
+};
+
+/* False: they are not pages apart, and all of the array is touched. */
+static bool memory_has_rows(const struct lwp_pattern *pattern, const struct lwp_pattern_array *array, uint64_t elements,
+                            struct memory_rows *rows)
+{
+    enum { PAGES_LEAST = 3 };
+    if (array->walk != LWP_PATTERN_NESTED || !pattern->inner || !array->extent)
+        return false;
+    const uint64_t inner = pattern->inner < elements ? pattern->inner : elements, runs = (elements + inner - 1) / inner;
+    const bool far = array->spacing > array->outer;
+    *rows = (struct memory_rows){.apart = far ? array->spacing : array->outer,
+                                 .count = far ? inner : runs,
+                                 .bytes = ((far ? runs : inner) - 1) * (far ? array->outer : array->spacing)};
+    return rows->apart > rows->bytes + PAGES_LEAST * page;
+}
+
 double lwp_pattern_bytes(const struct lwp_pattern *pattern)
 {
     double bytes = 0;
     uint64_t low, high;
+    struct memory_rows rows;
     for (size_t a = 0; a < pattern->array_count; a++)
-        if (!memory_has_gaps(&pattern->arrays[a]) && !pattern->arrays[a].within)
+        if (!pattern->arrays[a].within && memory_has_rows(pattern, &pattern->arrays[a], pattern->elements, &rows))
+            bytes += (double)(pattern->arrays[a].extent / rows.apart + 1) * (double)(rows.bytes + 2 * page);
+        else if (!memory_has_gaps(&pattern->arrays[a]) && !pattern->arrays[a].within)
             bytes += (double)memory_array(&pattern->arrays[a], pattern->elements);
     for (size_t i = 0; i < pattern->access_count; i++)
         if (memory_has_gaps(&pattern->arrays[pattern->accesses[i].array]) && memory_part(pattern, i, pattern->elements, &low, &high))
@@ -287,6 +310,7 @@ static void memory_fill(uint8_t *first, size_t bytes)
 int lwp_pattern_memory_make(const struct lwp_pattern *pattern, uint64_t elements, struct lwp_pattern_memory *memory, struct lwp_error *err)
 {
     const bool some = memory_scattered(pattern) && !pattern->draws && elements > VISITS_MOST;
+    struct memory_rows rows;
     *memory = (struct lwp_pattern_memory){.elements = elements, .visits = some ? VISITS_MOST : elements};
     for (size_t a = 0; a < pattern->array_count; a++) {
         const struct lwp_pattern_array *array = &pattern->arrays[a];
@@ -303,7 +327,7 @@ int lwp_pattern_memory_make(const struct lwp_pattern *pattern, uint64_t elements
         if (pattern->pages != LWP_PATTERN_AS_GIVEN) /* of a kernel without huge pages it fails, and all are small */
             (void)madvise(memory->mapped[a], bytes, pattern->pages == LWP_PATTERN_HUGE ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
         memory->first[a] = (uint8_t *)memory->mapped[a] + start;
-        if (!memory_has_gaps(array))
+        if (!memory_has_gaps(array) && !memory_has_rows(pattern, array, elements, &rows))
             memory_fill(memory->mapped[a], bytes);
     }
     for (size_t a = 0; a < pattern->array_count; a++)
@@ -312,6 +336,10 @@ int lwp_pattern_memory_make(const struct lwp_pattern *pattern, uint64_t elements
     uint64_t low, high;
     for (size_t i = 0; i < pattern->access_count; i++) {
         const size_t a = pattern->accesses[i].array;
+        const uint64_t offset = pattern->accesses[i].offset;
+        if (memory_has_rows(pattern, &pattern->arrays[a], elements, &rows))
+            for (uint64_t row = 0; row < rows.count; row++)
+                memory_fill(memory->first[a] + offset + row * rows.apart, rows.bytes + pattern->accesses[i].bytes);
         if (memory_has_gaps(&pattern->arrays[a]) && memory_part(pattern, i, elements, &low, &high))
             memory_fill(memory->first[a] + low, high - low);
     }

@@ -378,7 +378,7 @@ static int time_fits(const struct lwp_pattern *const patterns[2], struct lwp_err
     const uint64_t elements = patterns[0]->elements;
     double bytes = 0;
     for (int i = 0; i < 2; i++)
-        bytes += lwp_pattern_bytes(patterns[i]) + 16.0 * (double)elements;
+        bytes += lwp_pattern_bytes(patterns[i]) + (patterns[i]->inner ? 0 : 16.0 * (double)elements); /* with the list of visits */
     if (elements < LWP_PATTERN_UNROLLED || elements != patterns[1]->elements || elements > ELEMENTS_MOST ||
         bytes > memory_part * free_bytes)
         return lwp_error_set(err, LWP_ERR_LIMIT, "the arrays of the pattern, %.0f MiB, are too large for what memory is free",

@@ -206,7 +206,7 @@ static void assert_loads_first(struct lwp_code *code, uint32_t module)
 {
     struct lwp_profile of = {.code = code, .machine = {.line_bytes = LINE}};
     const struct lwp_stream sum = {.module = module, .object = 0, .bytes = 8, .vector = true, .stores = 1, .stride = {.bytes = 8}},
-                            down = {.module = module, .object = 1, .bytes = 8, .loads = 1};
+                            down = {.module = module, .address = 1, .object = 1, .bytes = 8, .loads = 1};
     const struct lwp_order order = {
         .profile = &of,
         .rows = 100,

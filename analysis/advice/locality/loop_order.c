@@ -105,15 +105,6 @@ static double order_range(const struct lwp_offsets *offsets)
     return offsets->count ? (double)(high - low) : 0;
 }
 
-/* From the first to the last row. */
-static double order_rows(const struct lwp_profile *profile, const struct lwp_order_access *access)
-{
-    const struct lwp_object *object = &profile->objects[access->stream->object];
-    const double step = (double)llabs(access->step.bytes), seen = order_range(&access->stream->offsets) / step + 1;
-    return access->step.blocks ? (double)object->allocations
-                               : lwp_order_column(seen, access->stream->offsets.count, floor((double)object->largest / step));
-}
-
 /* Whether all that the access goes to stays in the caches, in whatever order. */
 static bool order_is_small(const struct lwp_profile *profile, const struct lwp_stream *stream)
 {
@@ -202,7 +193,33 @@ static void order_count(struct lwp_order *order, struct lwp_order_access *access
         return;
     access->then = access->blocked = lines * access->columns.lines;
     lwp_tally_merge(&order->stalled, &stream->weight);
-    order->rows = fmax(order->rows, order_rows(profile, access));
+}
+
+/* From the first to the last row that accesses of one step saw of their object, of one plane where there are several. */
+static double order_rows(const struct lwp_order *order, const struct lwp_order_access *access)
+{
+    const struct lwp_object *object = &order->profile->objects[access->stream->object];
+    const double step = (double)llabs(access->step.bytes);
+    uint64_t *places = NULL;
+    size_t count = 0, room = 0;
+    uint32_t first;
+    if (access->step.blocks)
+        return (double)object->allocations;
+    for (size_t i = 0; i < order->count; i++) {
+        const struct lwp_order_access *other = &order->accesses[i];
+        for (uint32_t k = 0; other->stream->object == access->stream->object && other->step.kind == LWP_ORDER_COLUMN &&
+                             other->step.bytes == access->step.bytes && k < other->stream->offsets.count;
+             k++) {
+            LWP_GROW(&places, count, &room);
+            places[count++] = other->stream->offsets.items[k];
+        }
+    }
+    if (count)
+        qsort(places, count, sizeof *places, lwp_by_first);
+    count = lwp_order_run(places, (uint32_t)count, &first);
+    const double seen = count ? (double)(places[first + count - 1] - places[first]) / step + 1 : 1;
+    free(places);
+    return lwp_order_column(seen, (uint32_t)count, floor((double)object->largest / step));
 }
 
 /* ---- what the loop around does to rows ---- */
@@ -512,6 +529,9 @@ void lwp_loop_order_advise(struct lwp_profile *profile, struct lwp_sampled_local
             order_inherit(order, &order->accesses[i]);
         for (size_t i = 0; i < order->count; i++)
             order_count(order, &order->accesses[i]);
+        for (size_t i = 0; i < order->count; i++)
+            if (order->accesses[i].step.kind == LWP_ORDER_COLUMN)
+                order->rows = fmax(order->rows, order_rows(order, &order->accesses[i]));
         const struct lwp_order_access *column = lwp_order_nest(order);
         if (!column)
             continue;

@@ -34,11 +34,17 @@ struct lwp_order_step lwp_order_step(const struct lwp_move *moves, size_t count,
 struct lwp_order_columns {
     uint64_t apart; /* bytes from one to the next; 0: only one was seen, or they are more than a line apart */
     double lines;   /* a visit costs when columns are visited one after the other */
+    uint64_t span;  /* bytes from the first to the last one seen, */
+    uint32_t places; /* ... of so many places; 0: not known */
 };
 struct lwp_order_columns lwp_order_columns(const struct lwp_offsets *offsets, const struct lwp_order_step *step, uint64_t line);
 
 /* Rows of a column, of which so many places were seen, from the first to the last row `seen`; `whole`: of its object. */
 double lwp_order_column(double seen, uint32_t places, double whole);
+
+/* The places of the longest run of rows, in `sorted` order (bytes; *first: where it begins), and how many they are: an object may hold
+ * several planes, of each of which only the first rows are in use. All, where no gap between rows says so. */
+uint32_t lwp_order_run(const uint64_t *sorted, uint32_t count, uint32_t *first);
 
 /* Lines of `bytes` of cache in `ways` that a walk in these steps can fill. Physical pages lie anywhere: only bits
  * within a page choose a set. */

@@ -38,9 +38,13 @@ struct lwp_order {
  * says of columns' distances goes into all. NULL: there is no column, or no next one (loop_order_nest.c). */
 const struct lwp_order_access *lwp_order_nest(struct lwp_order *order);
 
-/* What an iteration of the loop that is so many around the innermost one adds to the access's address, by the code. */
+/* What an iteration of the loop that is so many around the innermost one adds to the access's address, by the code; of a column what it
+ * adds beside a row down or up. */
 enum lwp_loop_step_kind lwp_order_moves(const struct lwp_order *order, const struct lwp_order_access *access, unsigned level,
                                         int64_t *bytes);
+
+/* By how many rows, rounded down, that loop moves the column, 0: by none, or it is not known; negative: there is no such loop. */
+double lwp_order_plane(const struct lwp_order *order, const struct lwp_order_access *access, unsigned level);
 
 /* Lines an iteration once the loop around is the inner one, by the code; negative: not known. */
 double lwp_order_decoded(const struct lwp_order *order, const struct lwp_order_access *access);
@@ -54,6 +58,16 @@ bool lwp_order_measure(const struct lwp_order *order, const struct lwp_order_acc
 struct lwp_pattern;
 bool lwp_order_pattern(const struct lwp_order *order, const struct lwp_order_access *column, bool interchanged,
                        struct lwp_pattern *pattern);
+
+/* Bytes from one access of the loop to another one in one iteration; false: not known (loop_order_arrays.c). */
+bool lwp_order_apart(const struct lwp_order *order, const struct lwp_order_access *from, const struct lwp_order_access *to, int64_t *apart);
+
+/* Whether two accesses to one data object are to different arrays in it, as far as that is known. */
+bool lwp_order_other_array(const struct lwp_order *order, const struct lwp_order_access *one, const struct lwp_order_access *other);
+
+/* Whether, of the objects that the access's instruction was seen on, its own is the one that stands for them: an instruction goes to one of
+ * them at a time. */
+bool lwp_order_stands(const struct lwp_order *order, size_t access);
 
 /* The most rows that a column has: no more than a plane, where loops further out go from plane to plane. *triangle: one of them begins a
  * row further on each time. */

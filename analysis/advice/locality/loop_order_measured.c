@@ -20,8 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIBLINGS = 64 };
-
+static const double cut_caches = 3, page_bytes = 4096;
 static const double chain_sum = 2.5;                      /* cycles: longer than counting takes */
 static const double add_cycles = 1, float_add_cycles = 4; /* of a sum */
 
@@ -45,30 +44,14 @@ static bool measured_outer(const struct lwp_order *order, const struct lwp_order
     return *by < INT32_MAX;
 }
 
-/* Where the access lies from another one of the loop; false: not known. */
-static bool measured_apart(const struct lwp_order *order, const struct lwp_stream *from, const struct lwp_stream *to, int64_t *apart)
-{
-    struct lwp_sibling siblings[SIBLINGS];
-    size_t count = lwp_code_siblings(order->profile->code, from->module, from->address, siblings, SIBLINGS);
-    *apart = 0;
-    for (size_t i = 0; i < count && i < SIBLINGS; i++)
-        if (siblings[i].address == to->address) {
-            *apart = siblings[i].delta;
-            return true;
-        }
-    return from == to;
-}
-
 /* Loops further out than the one that goes from column to column begin another plane, or a row further on. */
 double lwp_order_rows(const struct lwp_order *order, const struct lwp_order_access *column, bool *triangle)
 {
     double rows = order->rows;
     for (unsigned level = order->outer.level + 1; order->outer.level; level++) {
-        int64_t step;
-        const enum lwp_loop_step_kind kind = lwp_order_moves(order, column, level, &step);
-        if (kind == LWP_LOOP_STEP_NO_LOOP)
+        const double plane = lwp_order_plane(order, column, level);
+        if (plane < 0)
             break;
-        const double plane = kind == LWP_LOOP_STEP_CONSTANT ? floor((double)llabs(step) / (double)llabs(column->step.bytes)) : 0;
         *triangle |= plane == 1;
         rows = plane > 1 ? fmin(rows, plane) : rows;
     }
@@ -109,6 +92,7 @@ struct measured_nest {
     int64_t low[LWP_PATTERN_ARRAYS], high[LWP_PATTERN_ARRAYS];
     int64_t at[LWP_ORDER_ACCESSES]; /* of each access from the first of its array */
     size_t array[LWP_ORDER_ACCESSES];
+    bool runs[LWP_ORDER_ACCESSES]; /* others stand for those that it does not */
     size_t arrays;
     bool sums;     /* kept in a register */
     bool goes_on;  /* ... one of both loops, which stays there in either order */
@@ -143,7 +127,7 @@ static size_t measured_array(const struct lwp_order *order, const struct measure
         const struct lwp_order_access *first = &order->accesses[nest->first[a]];
         if (first->stream->object != to->stream->object)
             continue;
-        if (measured_alike(order, first, to))
+        if (measured_alike(order, first, to) && !lwp_order_other_array(order, first, to))
             return a;
         same = a;
     }
@@ -153,12 +137,49 @@ static size_t measured_array(const struct lwp_order *order, const struct measure
 /* How far the access lies from the first one of its array: from any of them, as far as code says. */
 static int64_t measured_at(const struct lwp_order *order, const struct measured_nest *nest, size_t access)
 {
-    const struct lwp_stream *stream = order->accesses[access].stream;
     int64_t apart;
     for (size_t i = 0; i < access; i++)
-        if (nest->array[i] == nest->array[access] && measured_apart(order, order->accesses[i].stream, stream, &apart))
+        if (nest->runs[i] && nest->array[i] == nest->array[access] &&
+            lwp_order_apart(order, &order->accesses[i], &order->accesses[access], &apart))
             return nest->at[i] + apart;
     return measured_share(order, nest->first[nest->array[access]], access);
+}
+
+/* From the first to the last column that samples saw: not all of a row need be in use. */
+static double measured_columns(const struct lwp_order *order, const struct lwp_order_access *column)
+{
+    const double apart = (double)column->columns.apart, whole = floor((double)llabs(column->step.bytes) / apart);
+    double most = 0;
+    for (size_t i = 0; i < order->count; i++) {
+        const struct lwp_order_access *access = &order->accesses[i];
+        if (access->step.kind == LWP_ORDER_COLUMN && access->step.bytes == column->step.bytes && access->columns.places)
+            most = fmax(most, lwp_order_column((double)access->columns.span / apart + 1, access->columns.places, whole));
+    }
+    return most > 0 ? fmin(most, whole) : whole;
+}
+
+/* What is many times as large as all caches takes as long an element in a part of it. Of columns of more lines than the last cache holds
+ * fewer rows are run, and of rows fewer columns where all are still more than that cache, though no less than a page. */
+static void measured_cut(const struct lwp_order *order, struct measured_nest *nest)
+{
+    const struct lwp_caches caches = lwp_gain_caches(order->profile->machine);
+    const double most = cut_caches * (double)caches.l3_bytes, line = (double)caches.line_bytes;
+    double lines = 0, across = 0, least = INFINITY;
+    uint64_t by;
+    for (size_t a = 0; a < nest->arrays && most > 0; a++) {
+        const struct lwp_order_access *first = &order->accesses[nest->first[a]];
+        if (!measured_outer(order, first, &by))
+            return;
+        lines += fmin(line, (double)llabs(first->step.bytes));
+        if (first->step.kind == LWP_ORDER_COLUMN && by) {
+            across += (double)by;
+            least = fmin(least, (double)by);
+        }
+    }
+    if (lines <= 0 || across <= 0 || most <= 0)
+        return;
+    nest->rows = fmin(nest->rows, fmax(LWP_PATTERN_UNROLLED, measured_blocks(most / lines)));
+    nest->columns = fmin(nest->columns, fmax(measured_blocks(page_bytes / least), measured_blocks(most / across / nest->rows)));
 }
 
 static bool measured_gather(const struct lwp_order *order, const struct lwp_order_access *column, struct measured_nest *nest)
@@ -169,9 +190,12 @@ static bool measured_gather(const struct lwp_order *order, const struct lwp_orde
         llabs(column->step.bytes) < (int64_t)(LWP_PATTERN_UNROLLED * column->columns.apart) || order->count > LWP_PATTERN_ACCESSES)
         return false;
     nest->rows = measured_blocks(lwp_order_rows(order, column, &nest->triangle));
-    nest->columns = measured_blocks((double)llabs(column->step.bytes) / (double)column->columns.apart);
+    nest->columns = measured_blocks(measured_columns(order, column));
     for (size_t i = 0; i < order->count; i++) {
         const struct lwp_stream *stream = order->accesses[i].stream;
+        nest->runs[i] = lwp_order_stands(order, i);
+        if (!nest->runs[i])
+            continue;
         const size_t a = measured_outer(order, &order->accesses[i], &by) ? measured_array(order, nest, i) : LWP_PATTERN_ARRAYS;
         if (a == LWP_PATTERN_ARRAYS)
             return false;
@@ -203,7 +227,7 @@ static double measured_new_sum(const struct lwp_order *order, const struct lwp_o
     for (size_t i = 0; i < order->count; i++) {
         int64_t apart;
         loaded |= order->accesses[i].stream->object == access->stream->object && order->accesses[i].stream->loads &&
-                  measured_apart(order, access->stream, order->accesses[i].stream, &apart) && !apart;
+                  lwp_order_apart(order, access, &order->accesses[i], &apart) && !apart;
     }
     if (!loaded)
         return 0;
@@ -273,6 +297,8 @@ static bool measured_fill(const struct lwp_order *order, const struct measured_n
         const struct lwp_order_access *access = &order->accesses[i];
         const size_t a = nest->array[i];
         uint64_t step = (uint64_t)llabs(access->step.bytes), by = 0;
+        if (!nest->runs[i])
+            continue;
         if (!measured_outer(order, access, &by))
             return false;
         bool vector = false;
@@ -316,7 +342,10 @@ static bool measured_fill(const struct lwp_order *order, const struct measured_n
 bool lwp_order_pattern(const struct lwp_order *order, const struct lwp_order_access *column, bool interchanged, struct lwp_pattern *pattern)
 {
     struct measured_nest nest = {0};
-    return measured_gather(order, column, &nest) && measured_fill(order, &nest, interchanged, pattern);
+    if (!measured_gather(order, column, &nest))
+        return false;
+    measured_cut(order, &nest);
+    return measured_fill(order, &nest, interchanged, pattern);
 }
 
 static int pace_compare(const void *a, const void *b)
@@ -368,7 +397,9 @@ static bool measured_run(const struct lwp_order *order, const struct lwp_order_a
     struct lwp_pattern before, after;
     struct lwp_pattern_times times;
     struct lwp_profile *profile = order->profile;
-    if (!measured_fill(order, nest, false, &before) || !measured_fill(order, nest, true, &after) ||
+    struct measured_nest cut = *nest;
+    measured_cut(order, &cut);
+    if (!measured_fill(order, &cut, false, &before) || !measured_fill(order, &cut, true, &after) ||
         !lwp_gain_times(profile, order->region, &before, &after, &times))
         return false;
     if (nest->guesses > 0) {

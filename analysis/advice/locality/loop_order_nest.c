@@ -26,11 +26,56 @@ static enum lwp_loop_step_kind order_step(const struct lwp_order *order, const s
                               loop, bytes);
 }
 
+/* ... beside whole rows, by which columns begin further down each time (or not, where they end elsewhere). A row of another length is what
+ * the innermost loop moves some column by. */
+static enum lwp_loop_step_kind order_beside_rows(const struct lwp_order *order, const struct lwp_order_access *access, unsigned level,
+                                                 uint32_t *loop, int64_t *bytes, int64_t *rows)
+{
+    const enum lwp_loop_step_kind kind = order_step(order, access, level, loop, bytes);
+    const int64_t line = (int64_t)order->profile->machine.line_bytes;
+    *rows = 0;
+    if (!level || (kind != LWP_LOOP_STEP_VARIABLE && (kind != LWP_LOOP_STEP_CONSTANT || llabs(*bytes) < line)))
+        return kind;
+    for (size_t i = 0; i < order->count; i++) {
+        const struct lwp_order_access *column = &order->accesses[i];
+        int64_t left;
+        if (column->step.kind != LWP_ORDER_COLUMN || column->step.blocks || column->stream->module != access->stream->module ||
+            (access->step.kind == LWP_ORDER_COLUMN && column != access) || !column->step.bytes)
+            continue;
+        if (kind == LWP_LOOP_STEP_CONSTANT) {
+            *rows = (*bytes > 0) == (column->step.bytes > 0) ? 1 : -1;
+            left = *bytes - *rows * column->step.bytes;
+        } else if (!lwp_code_loop_rows(order->profile->code, access->stream->module, access->stream->address, column->stream->address,
+                                       level, rows, &left)) {
+            continue;
+        }
+        if (llabs(left) < line) {
+            *bytes = left + (access->step.kind == LWP_ORDER_COLUMN ? 0 : *rows * column->step.bytes);
+            return LWP_LOOP_STEP_CONSTANT;
+        }
+    }
+    *rows = 0;
+    return kind;
+}
+
 enum lwp_loop_step_kind lwp_order_moves(const struct lwp_order *order, const struct lwp_order_access *access, unsigned level,
                                         int64_t *bytes)
 {
     uint32_t loop;
-    return order_step(order, access, level, &loop, bytes);
+    int64_t rows;
+    return order_beside_rows(order, access, level, &loop, bytes, &rows);
+}
+
+double lwp_order_plane(const struct lwp_order *order, const struct lwp_order_access *access, unsigned level)
+{
+    uint32_t loop;
+    int64_t rows, bytes;
+    const enum lwp_loop_step_kind kind = order_beside_rows(order, access, level, &loop, &bytes, &rows);
+    if (kind == LWP_LOOP_STEP_NO_LOOP)
+        return -1;
+    if (rows)
+        return 1;
+    return kind == LWP_LOOP_STEP_CONSTANT ? floor((double)llabs(bytes) / (double)llabs(access->step.bytes)) : 0;
 }
 
 /* By the code: the loop around that moves the access by less than a line. Where none does the columns may be those of several calls of
@@ -42,8 +87,8 @@ static bool order_outer_of(const struct lwp_order *order, const struct lwp_order
     *outer = (struct lwp_order_outer){.region = LWP_NONE};
     for (unsigned level = 0;; level++) {
         uint32_t loop;
-        int64_t step;
-        const enum lwp_loop_step_kind kind = order_step(order, access, level, &loop, &step);
+        int64_t step, rows;
+        const enum lwp_loop_step_kind kind = order_beside_rows(order, access, level, &loop, &step, &rows);
         if (kind == LWP_LOOP_STEP_NO_LOOP)
             return level == 0 || (even && !moves);
         if (level == 0) {
@@ -58,7 +103,7 @@ static bool order_outer_of(const struct lwp_order *order, const struct lwp_order
             *outer = (struct lwp_order_outer){level, step, lwp_regions_final(order->profile, region)};
             return true;
         }
-        moves |= kind == LWP_LOOP_STEP_VARIABLE || step;
+        moves |= kind == LWP_LOOP_STEP_VARIABLE || step || rows;
     }
 }
 

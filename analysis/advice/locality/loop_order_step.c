@@ -11,6 +11,7 @@
 enum { ITERATIONS_MOST = 64, PARTS_MOST = 12, MOVES_LEAST = 4, COLUMNS_LEAST = 4, PLACES_LEAST = 8, PAGE = 4096, PLACES_MOST = 256 };
 
 static const double regular_share = 0.75; /* of the moves that agree */
+static const double gap_sure = 7;         /* ... between rows is none by chance: in one of a thousand cases it is */
 
 /* Moves that are whole numbers of steps in one direction; returns how many, with the sign of the direction. */
 static long moves_agreeing(const struct lwp_move *moves, size_t count, int64_t step)
@@ -125,6 +126,8 @@ struct lwp_order_columns lwp_order_columns(const struct lwp_offsets *offsets, co
         return columns;
     double range = (double)(places[count - 1] - places[0]) / (double)apart.bytes + 1, width = (double)line;
     columns.apart = apart.bytes;
+    columns.span = places[count - 1] - places[0];
+    columns.places = (uint32_t)count;
     columns.lines = ceil(range * (double)apart.bytes / width) / range;
     return columns;
 }
@@ -137,6 +140,46 @@ double lwp_order_column(double seen, uint32_t places, double whole)
         return seen;
     const double misses = seen / (places - 1);
     return whole <= seen + (2 + lwp_gain_deviations * M_SQRT2) * misses ? whole : seen + 2 * misses;
+}
+
+/* The largest of n gaps between uniform places is more than ln(n) + x of them on average in one of e^x cases. A few places beyond it are
+ * the thin end of a triangle. */
+uint32_t lwp_order_run(const uint64_t *sorted, uint32_t count, uint32_t *first)
+{
+    const uint64_t whole = count ? sorted[count - 1] - sorted[0] : 0;
+    uint64_t gaps = 0, least = UINT64_MAX; /* of all that are left out, and the least of them */
+    bool more = count >= PLACES_LEAST;
+    while (more) {
+        uint64_t largest = 0, at_least = 0;
+        uint32_t left = 0;
+        for (uint32_t i = 1; i < count; i++) {
+            const uint64_t gap = sorted[i] - sorted[i - 1];
+            left += gap < least;
+            largest = gap < least && gap > largest ? gap : largest;
+        }
+        for (uint32_t i = 1; i < count; i++)
+            at_least += sorted[i] - sorted[i - 1] == largest;
+        more = left > at_least &&
+               (double)largest > (log(count) + gap_sure) * (double)(whole - gaps - largest * at_least) / (double)(left - at_least);
+        gaps += more ? largest * at_least : 0;
+        least = more ? largest : least;
+    }
+    uint32_t most = 0, begin = 0;
+    uint64_t longest = 0;
+    *first = 0;
+    for (uint32_t i = 1; i <= count; i++) {
+        if (i < count && sorted[i] - sorted[i - 1] < least)
+            continue;
+        if (!most || sorted[i - 1] - sorted[begin] > longest) {
+            longest = sorted[i - 1] - sorted[begin];
+            most = i - begin;
+            *first = begin;
+        }
+        begin = i;
+    }
+    if ((double)most > regular_share * (double)count)
+        *first = 0, most = count;
+    return most;
 }
 
 double lwp_order_capacity(uint64_t bytes, uint64_t step, uint64_t line)

@@ -7,6 +7,8 @@
  * leave what they change unknown: this gives what one iteration adds to each register. Limits: 32-bit sums are taken
  * not to wrap; what is loaded, but for the stack frame, is unknown; a slot is taken to change only where the code names
  * it. Where a loop ends because two registers are equal, the one tells what the other has become.
+ * Where rows are as long as a register says, two steps differ by a constant if their registers do where the nest begins: the function is
+ * followed from its entry up to there, in the same way.
  * In code that was not optimized the frame is addressed by rbp, and variables of 4 bytes are slots, too. */
 #include "analysis/program/flow/code_loops.h"
 #include "analysis/program/flow/decode.h"
@@ -14,13 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REGISTERS = 16, SLOTS = 16, VALUES = REGISTERS + SLOTS, TERMS = 4, BLOCKS_MOST = 512, UNKNOWN = -1 };
+enum { REGISTERS = 16, SLOTS = 16, VALUES = REGISTERS + SLOTS, MADE = 64, TERMS = 4, BLOCKS_MOST = 512, UNKNOWN = -1 };
 
 /* times[0] * of[0] + ... + plus; of: values at the loop's head. */
 struct form {
     int8_t count; /* UNKNOWN: not known */
     bool about;   /* `plus` is one of several: of a neighbour, or of none where there is none, at the edge of a grid */
-    int8_t of[TERMS];
+    int8_t of[TERMS]; /* from VALUES on: what an instruction made before the loops */
     int64_t times[TERMS], plus;
 };
 
@@ -33,6 +35,11 @@ struct pass {
     struct code_module *module;
     const struct flow_function *function;
     uint32_t loop;
+    bool loaded_rows;
+    bool whole;          /* not a loop, but the function from its entry on */
+    uint64_t made[MADE]; /* addresses of instructions; of what a register has at a block's start, that with the register above it */
+    int made_count;
+    uint64_t block;                    /* where the one gone through begins */
     uint32_t *order, *position, count; /* blocks of the body, header first; block -> where it is in the order, or LWP_NONE */
     uint32_t *changed;                 /* block -> values changed in the loop it heads */
     struct state *in;                  /* by position */
@@ -116,17 +123,42 @@ static uint32_t pass_changes(struct pass *pass, const struct code_instruction *i
     return (instruction->written & 0xffff) | (slot >= 0 ? 1u << slot : 0);
 }
 
-static void pass_step(struct pass *pass, struct state *now, const struct code_instruction *instruction)
+/* What an instruction before the loops makes, of which nothing else is known. */
+static struct form pass_made(struct pass *pass, uint64_t address)
+{
+    for (int i = 0; i < pass->made_count; i++)
+        if (pass->made[i] == address)
+            return form_one(VALUES + i);
+    if (!pass->whole || pass->made_count == MADE)
+        return (struct form){.count = UNKNOWN};
+    pass->made[pass->made_count] = address;
+    return form_one(VALUES + pass->made_count++);
+}
+
+/* Where ways meet that bring different values, what a register has is a value like any other, from where it is read first. */
+static void pass_met(struct pass *pass, struct state *now, const struct code_instruction *instruction)
+{
+    const int read[] = {instruction->linear.exists ? instruction->linear.base : -1,
+                        instruction->linear.exists ? instruction->linear.index : -1, instruction->multiplies ? instruction->factor : -1,
+                        instruction->multiplies ? instruction->factor_to : -1};
+    for (size_t i = 0; pass->whole && i < sizeof read / sizeof *read; i++)
+        if (read[i] >= 0 && read[i] < REGISTERS && now->of[read[i]].count == UNKNOWN)
+            now->of[read[i]] = pass_made(pass, pass->block | (uint64_t)(read[i] + 1) << 56);
+}
+
+static void pass_step(struct pass *pass, struct state *now, uint64_t address, const struct code_instruction *instruction)
 {
     const struct code_linear *linear = &instruction->linear;
     const int slot = pass_slot(pass, &instruction->memory), carries = code_carries_to(instruction);
+    pass_met(pass, now, instruction);
+    const struct form loaded = {.count = pass->loaded_rows ? 0 : UNKNOWN}; /* that a row begins somewhere else does not matter */
     struct form value = {.count = UNKNOWN}, stored = {.count = UNKNOWN};
     if (linear->exists && !linear->selects) {
         value = (struct form){.plus = linear->plus};
         if (linear->base >= 0)
             form_add(&value, &now->of[linear->base], 1);
         if (linear->loads)
-            form_add(&value, slot >= 0 ? &now->of[slot] : &(struct form){.count = UNKNOWN}, 1);
+            form_add(&value, slot >= 0 ? &now->of[slot] : &loaded, 1);
         else if (linear->index >= 0)
             form_add(&value, &now->of[linear->index], linear->scale);
     } else if (linear->exists) {
@@ -136,6 +168,8 @@ static void pass_step(struct pass *pass, struct state *now, const struct code_in
         value.about = true;
     } else if ((instruction->loads || instruction->narrow_destination >= 0) && slot >= 0) {
         value = now->of[slot];
+    } else if (instruction->loads) {
+        value = loaded;
     } else if (instruction->multiplies) {
         const struct form constant = {.plus = instruction->constant}, unknown = {.count = UNKNOWN};
         const struct form *memory = slot >= 0 ? &now->of[slot] : &unknown;
@@ -163,6 +197,9 @@ static void pass_step(struct pass *pass, struct state *now, const struct code_in
                                              : instruction->narrow_destination;
     if (to >= 0 && to < REGISTERS)
         now->of[to] = value;
+    const uint32_t made = instruction->flow == CODE_FLOW_CALL ? 1u << CODE_RAX : changed & 0xffff;
+    if (made && !(made & (made - 1)) && now->of[__builtin_ctz(made)].count == UNKNOWN)
+        now->of[__builtin_ctz(made)] = pass_made(pass, address);
     if (instruction->memory.store && slot >= 0)
         now->of[slot] = stored;
 }
@@ -233,11 +270,12 @@ static void pass_leave(const struct pass *pass, const struct state *now, uint32_
 static bool pass_block(struct pass *pass, uint32_t block, struct state *now, uint64_t until)
 {
     const struct flow_block *own = &pass->function->blocks[block];
+    pass->block = own->start;
     for (uint64_t address = own->start; address < own->end;) {
         if (address == until)
             return true;
         struct code_instruction instruction = code_decode_at(pass->module, address, true);
-        pass_step(pass, now, &instruction);
+        pass_step(pass, now, address, &instruction);
         pass->last[0] = pass->last[1];
         pass->last[1] = instruction;
         address += instruction.length ? instruction.length : 1;
@@ -303,32 +341,29 @@ static struct form pass_added(const struct pass *pass, int value, int depth)
 }
 
 /* ... to a sum of such values. */
-static enum lwp_loop_step_kind pass_sum(const struct pass *pass, const struct form *address, int64_t *step)
+static struct form pass_sum(const struct pass *pass, const struct form *address)
 {
     struct form added = {.count = 0};
-    if (address->count == UNKNOWN)
-        return LWP_LOOP_STEP_UNKNOWN;
     for (int i = 0; i < address->count; i++) {
         const struct form of = pass_added(pass, address->of[i], 0);
         form_add(&added, &of, address->times[i]);
     }
-    if (added.count == UNKNOWN)
-        return LWP_LOOP_STEP_UNKNOWN;
-    *step = added.plus;
-    return added.count ? LWP_LOOP_STEP_VARIABLE : LWP_LOOP_STEP_CONSTANT;
+    return address->count == UNKNOWN ? *address : added;
 }
 
-static enum lwp_loop_step_kind pass_access(struct pass *pass, uint64_t address, bool loaded_rows, int64_t *step)
+/* What one iteration adds to the address of the access. */
+static struct form pass_access(struct pass *pass, uint64_t address, bool loaded_rows)
 {
     struct state now;
     struct code_instruction instruction = code_decode_at(pass->module, address, true);
     const struct lwp_memory_operand *memory = &instruction.memory;
     const struct form unknown = {.count = UNKNOWN};
     pass->frame = pass_frame(pass);
+    pass->loaded_rows = loaded_rows;
     for (uint32_t i = 0; i < pass->count; i++)
         pass_note_changes(pass, pass->order[i]);
     if (!memory->exists || memory->string || memory->gather || !pass_through(pass, address, &now))
-        return LWP_LOOP_STEP_UNKNOWN;
+        return unknown;
     struct form sum = {.plus = memory->displacement};
     struct form base = memory->base >= 0 ? now.of[memory->base] : (struct form){.count = 0};
     struct form index = memory->index >= 0                     ? now.of[memory->index]
@@ -340,40 +375,159 @@ static enum lwp_loop_step_kind pass_access(struct pass *pass, uint64_t address, 
         form_add(&sum, &base, 1);
     if (memory->index >= 0 && (!loaded_rows || index.count != UNKNOWN || base.count == UNKNOWN))
         form_add(&sum, &index, memory->scale);
-    return pass_through(pass, 0, &now) ? pass_sum(pass, &sum, step) : LWP_LOOP_STEP_UNKNOWN;
+    return pass_through(pass, 0, &now) ? pass_sum(pass, &sum) : unknown;
+}
+
+/* Begins to follow the code of a loop, or (LWP_NONE) of the whole function. False: it is too long. */
+static bool pass_begin(struct pass *pass, struct code_module *module, const struct flow_function *function, uint32_t loop)
+{
+    const uint32_t count = function->block_count;
+    const uint32_t header = loop == LWP_NONE ? 0 : code_flow_block(function, module->code->loops[loop]->header);
+    *pass = (struct pass){.module = module, .function = function, .loop = loop, .whole = loop == LWP_NONE};
+    pass->order = lwp_zeroed(count, sizeof *pass->order);
+    pass->position = lwp_zeroed(count, sizeof *pass->position);
+    pass->changed = lwp_zeroed(count, sizeof *pass->changed);
+    if (header != LWP_NONE)
+        pass->count = code_loop_order(module->code, function, loop, header, pass->order, pass->position);
+    pass->in = lwp_zeroed(pass->count + 1, sizeof *pass->in);
+    return pass->count && pass->count <= BLOCKS_MOST;
+}
+
+static void pass_end(struct pass *pass)
+{
+    free(pass->order);
+    free(pass->position);
+    free(pass->changed);
+    free(pass->in);
+}
+
+/* Of the loop so many around the one that holds the address; LWP_NONE: there is none. */
+static uint32_t step_loop(struct lwp_code *code, uint32_t module, uint64_t address, unsigned level, const struct flow_function **function)
+{
+    struct code_module *in = code_module_at(code, module);
+    *function = in ? code_flow_at(in, address) : NULL;
+    const uint32_t block = *function ? code_flow_block(*function, address) : LWP_NONE;
+    uint32_t loop = block == LWP_NONE ? LWP_NONE : (*function)->blocks[block].loop;
+    while (level-- && loop != LWP_NONE)
+        loop = code->loops[loop]->parent;
+    return loop;
 }
 
 enum lwp_loop_step_kind lwp_code_loop_step(struct lwp_code *code, uint32_t module, uint64_t address, unsigned level, bool loaded_rows,
                                            uint32_t *loop, int64_t *step)
 {
-    enum lwp_loop_step_kind kind = LWP_LOOP_STEP_NO_LOOP;
-    struct pass pass = {.module = code_module_at(code, module)};
+    struct pass pass;
+    const struct flow_function *function;
+    struct form added = {.count = UNKNOWN};
     *step = 0;
-    *loop = LWP_NONE;
-    pass.function = pass.module ? code_flow_at(pass.module, address) : NULL;
-    uint32_t block = pass.function ? code_flow_block(pass.function, address) : LWP_NONE;
-    if (block == LWP_NONE)
-        return kind;
-    pass.loop = pass.function->blocks[block].loop;
-    while (level-- && pass.loop != LWP_NONE)
-        pass.loop = code->loops[pass.loop]->parent;
-    if (pass.loop == LWP_NONE)
-        return kind;
-    *loop = pass.loop;
-    const uint32_t count = pass.function->block_count, header = code_flow_block(pass.function, code->loops[pass.loop]->header);
-    pass.order = lwp_zeroed(count, sizeof *pass.order);
-    pass.position = lwp_zeroed(count, sizeof *pass.position);
-    pass.changed = lwp_zeroed(count, sizeof *pass.changed);
-    kind = LWP_LOOP_STEP_UNKNOWN;
-    if (header != LWP_NONE)
-        pass.count = code_loop_order(code, pass.function, pass.loop, header, pass.order, pass.position);
-    if (pass.count && pass.count <= BLOCKS_MOST) {
-        pass.in = lwp_zeroed(pass.count, sizeof *pass.in);
-        kind = pass_access(&pass, address, loaded_rows, step);
-        free(pass.in);
+    *loop = step_loop(code, module, address, level, &function);
+    if (*loop == LWP_NONE)
+        return LWP_LOOP_STEP_NO_LOOP;
+    if (pass_begin(&pass, code_module_at(code, module), function, *loop))
+        added = pass_access(&pass, address, loaded_rows);
+    pass_end(&pass);
+    if (added.count == UNKNOWN)
+        return LWP_LOOP_STEP_UNKNOWN;
+    *step = added.plus;
+    return added.count ? LWP_LOOP_STEP_VARIABLE : LWP_LOOP_STEP_CONSTANT;
+}
+
+/* ---- rows of a length that is in a register ---- */
+
+/* What registers have where a nest's outermost loop begins, as sums of what there is at the function's entry, of what instructions made
+ * since, and of a constant. */
+struct begun {
+    uint32_t changed;     /* by the nest: not known */
+    int32_t slots[SLOTS]; /* of the frame */
+    int slot_count;
+    struct state at;
+};
+
+static bool step_begun(struct lwp_code *code, uint32_t module, uint64_t address, struct begun *begun)
+{
+    const struct flow_function *function;
+    struct pass nest, whole;
+    uint32_t loop = step_loop(code, module, address, 0, &function);
+    while (loop != LWP_NONE && code->loops[loop]->parent != LWP_NONE)
+        loop = code->loops[loop]->parent;
+    if (loop == LWP_NONE)
+        return false;
+    bool found = pass_begin(&nest, code_module_at(code, module), function, loop);
+    nest.frame = pass_frame(&nest);
+    begun->changed = 0;
+    for (uint32_t i = 0; i < nest.count; i++) {
+        const struct flow_block *block = &function->blocks[nest.order[i]];
+        for (uint64_t at = block->start; at < block->end;) {
+            struct code_instruction instruction = code_decode_at(nest.module, at, true);
+            begun->changed |= pass_changes(&nest, &instruction);
+            at += instruction.length ? instruction.length : 1;
+        }
     }
-    free(pass.order);
-    free(pass.position);
-    free(pass.changed);
-    return kind;
+    found = found && pass_begin(&whole, nest.module, function, LWP_NONE);
+    if (found) {
+        whole.frame = nest.frame;
+        memcpy(whole.slots, nest.slots, sizeof whole.slots);
+        whole.slot_count = nest.slot_count;
+        for (uint32_t i = 0; i < whole.count; i++)
+            pass_note_changes(&whole, whole.order[i]);
+        found = pass_through(&whole, code->loops[loop]->header, &begun->at);
+        memcpy(begun->slots, whole.slots, sizeof begun->slots);
+        begun->slot_count = whole.slot_count;
+        pass_end(&whole);
+    }
+    pass_end(&nest);
+    return found;
+}
+
+/* The form, of values at a loop's head, in what `begun` has. */
+static struct form step_resolved(const struct begun *begun, const struct pass *pass, const struct form *form)
+{
+    struct form sum = {.count = form->count == UNKNOWN ? UNKNOWN : 0, .plus = form->plus};
+    for (int i = 0; i < form->count && sum.count != UNKNOWN; i++) {
+        int of = form->of[i];
+        const struct form unknown = {.count = UNKNOWN};
+        for (int k = 0; of >= REGISTERS && k < begun->slot_count; k++)
+            if (begun->slots[k] == pass->slots[form->of[i] - REGISTERS])
+                of = REGISTERS + k;
+        const bool known =
+            !(begun->changed >> of & 1) && (of < REGISTERS || begun->slots[of - REGISTERS] == pass->slots[form->of[i] - REGISTERS]);
+        form_add(&sum, known ? &begun->at.of[of] : &unknown, form->times[i]);
+    }
+    return sum;
+}
+
+/* What an iteration of the loop `level` around adds to the access's address, in what `begun` has. */
+static struct form step_added(struct lwp_code *code, uint32_t module, uint64_t address, unsigned level, const struct begun *begun)
+{
+    const struct flow_function *function;
+    struct form added = {.count = UNKNOWN};
+    struct pass pass;
+    const uint32_t loop = step_loop(code, module, address, level, &function);
+    if (loop == LWP_NONE)
+        return added;
+    if (pass_begin(&pass, code_module_at(code, module), function, loop)) {
+        added = pass_access(&pass, address, false);
+        added = step_resolved(begun, &pass, &added);
+    }
+    pass_end(&pass);
+    return added;
+}
+
+bool lwp_code_loop_rows(struct lwp_code *code, uint32_t module, uint64_t address, uint64_t row, unsigned level, int64_t *rows,
+                        int64_t *bytes)
+{
+    struct begun *begun = lwp_zeroed(1, sizeof *begun);
+    bool found = step_begun(code, module, address, begun);
+    const struct form around = found ? step_added(code, module, address, level, begun) : (struct form){.count = UNKNOWN},
+                      inner = found ? step_added(code, module, row, 0, begun) : (struct form){.count = UNKNOWN};
+    free(begun);
+    found = false;
+    for (*rows = -1; *rows <= 1 && !found; *rows += 1) {
+        struct form left = around;
+        form_add(&left, &inner, -*rows);
+        *bytes = left.plus;
+        found = left.count == 0;
+    }
+    *rows -= 1; /* the last one tried */
+    return found;
 }

@@ -141,6 +141,12 @@ enum lwp_loop_step_kind {
 enum lwp_loop_step_kind lwp_code_loop_step(struct lwp_code *code, uint32_t module, uint64_t address, unsigned level, bool loaded_rows,
                                            uint32_t *loop, int64_t *step);
 
+/* Whether an iteration of the loop `level` around moves the access by a whole number of rows, -1 to 1, and a constant: a row is what the
+ * innermost loop moves the access at `row` by, of the same nest, perhaps a value in a register that is known only while the program runs.
+ */
+bool lwp_code_loop_rows(struct lwp_code *code, uint32_t module, uint64_t address, uint64_t row, unsigned level, int64_t *rows,
+                        int64_t *bytes);
+
 /* Whether a value goes through all iterations of the innermost loop that holds the address and of the one `level` levels around it in
  * an order that matters (a check sum, a generator of random numbers): the two cannot be interchanged. */
 bool lwp_code_loop_ordered(struct lwp_code *code, uint32_t module, uint64_t address, unsigned level);
