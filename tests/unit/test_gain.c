@@ -11,6 +11,7 @@
 #include "analysis/advice/gain/guesses.h"
 #include "analysis/advice/gain/chain.h"
 #include "analysis/advice/gain/loop_pattern.h"
+#include "analysis/advice/gain/turns.h"
 #include "analysis/advice/gain/measured.h"
 #include "analysis/advice/gain/timed.h"
 #include "analysis/advice/gain/pace.h"
@@ -813,6 +814,63 @@ static void test_two_cursors(void **state)
     near(lwp_gain_of_measured(&measured, &whole, 1, true, estimate).low, 0);
     measured.high = 1.1; /* it may lose as much as ever */
     near(lwp_gain_of_measured(&measured, &whole, 1, true, estimate).low, 0.24 - hypot(SURE * 0.1 * 0.3, 0.8 * 0.4));
+}
+
+/* Which of two classes' functions is called comes to one guess for each object of one of them: behind a wrong one the program waits
+ * whatever the layout. */
+static void test_guessed_turns(void **state)
+{
+    (void)state;
+    const struct lwp_share whole = {.value = 0.8, .low = 0.7, .high = 0.9};
+    struct lwp_gain_measured measured = {.ratio = 0.7, .low = 0.6, .high = 0.8, .between = true};
+    const struct lwp_gain_saving sure = lwp_gain_of_measured(&measured, &whole, 1, false, (struct lwp_gain_saving){0});
+    measured.turns = 0.1; /* a class that is met in one of twenty */
+    const struct lwp_gain_saving rarely = lwp_gain_of_measured(&measured, &whole, 1, false, (struct lwp_gain_saving){0});
+    near(rarely.low, 0.9 * sure.low);
+    near(rarely.value, 0.95 * sure.value);
+    measured.turns = 2;
+    const struct lwp_gain_saving often = lwp_gain_of_measured(&measured, &whole, 1, false, (struct lwp_gain_saving){0});
+    near(often.low, 0);
+    near(often.value, 0.5 * sure.value);
+    near(often.high, sure.high);
+}
+
+/* A loop goes through pointers to nodes of two kinds, one of which there is three times as often: the same instruction goes to both.
+ * Another array that it goes to is beside them, and nodes that other loops go to are none of its own. */
+static void test_turns(void **state)
+{
+    (void)state;
+    enum { MINE, OTHERS, ARRAY, ELSEWHERE, OBJECTS, LOOP = 1 };
+    struct lwp_object objects[OBJECTS] = {
+        [MINE] = {.kind = LWP_OBJECT_HEAP, .bytes = 6400, .largest = 64, .element_bytes = 64, .single = true},
+        [OTHERS] = {.kind = LWP_OBJECT_HEAP, .bytes = 9600, .largest = 32, .element_bytes = 32, .single = true},
+        [ARRAY] = {.kind = LWP_OBJECT_HEAP, .bytes = 3200, .largest = 3200, .element_bytes = 8},
+        [ELSEWHERE] = {.kind = LWP_OBJECT_HEAP, .bytes = 6400, .largest = 64, .element_bytes = 64, .single = true}};
+    struct lwp_stream streams[] = {{.object = MINE, .region = LOOP, .address = 0x10, .next_of_object = 1},
+                                   {.object = MINE, .region = LOOP, .address = 0x20, .next_of_object = LWP_NONE},
+                                   {.object = OTHERS, .region = LOOP, .address = 0x10, .next_of_object = 3},
+                                   {.object = OTHERS, .region = LOOP, .address = 0x30, .next_of_object = LWP_NONE},
+                                   {.object = ARRAY, .region = LOOP, .address = 0x10, .next_of_object = LWP_NONE},
+                                   {.object = ELSEWHERE, .region = LOOP + 1, .address = 0x10, .next_of_object = LWP_NONE}};
+    uint32_t first[OBJECTS] = {0, 2, 4, 5};
+    struct lwp_profile profile = {.arena = lwp_arena_new(),
+                                  .objects = objects,
+                                  .object_count = OBJECTS,
+                                  .streams = streams,
+                                  .stream_count = sizeof streams / sizeof *streams,
+                                  .object_streams = first};
+    const uint32_t mine = MINE;
+    struct lwp_gain_visit visit = {.region = LOOP, .objects = &mine, .object_count = 1, .visits = 1};
+    lwp_gain_turns(&profile, &visit, 100);
+    assert_int_equal(visit.turn_count, 0); /* no pointers lead it there */
+    near(visit.visits, 1);
+    visit.shape.led = true;
+    lwp_gain_turns(&profile, &visit, 100);
+    assert_int_equal(visit.turn_count, 1);
+    assert_true(lwp_gain_in_turn(&visit, OTHERS) && !lwp_gain_in_turn(&visit, ARRAY));
+    near(visit.visits, 0.25);
+    near(visit.turn_guesses, 0.5);
+    lwp_arena_free(profile.arena);
 }
 
 /* Of a loop of four instructions all samples fall on its load, although the run hardly waits for memory. */
@@ -1656,6 +1714,8 @@ int main(void)
         cmocka_unit_test(test_awaited_elsewhere),
         cmocka_unit_test(test_comes_before),
         cmocka_unit_test(test_displaced),
+        cmocka_unit_test(test_guessed_turns),
+        cmocka_unit_test(test_turns),
         cmocka_unit_test(test_runs),
         cmocka_unit_test(test_runs_own_time),
         cmocka_unit_test(test_huge_pages),

@@ -14,6 +14,7 @@
 #include "analysis/advice/gain/jumps.h"
 #include "analysis/advice/gain/measured.h"
 #include "analysis/advice/gain/set_up.h"
+#include "analysis/advice/gain/turns.h"
 #include "analysis/advice/gain/visit.h"
 #include "analysis/advice/placement/lines.h"
 #include "analysis/elements/element_place.h"
@@ -107,13 +108,15 @@ static bool gain_shrinks(const struct lwp_profile *profile, const struct lwp_gai
 }
 
 /* Of visits that seem random the part that jumps which are guessed do not explain is sure to be so: two cursors that go on in turns are far
- * from each other, too. */
+ * from each other, too. Behind a wrong guess of whose turn it is (turns.h) the program waits whatever its layout, and has time to fetch
+ * what comes next: what is guessed may save nothing. */
 static struct lwp_gain_saving gain_of_run(const struct lwp_gain_measured *measured, const struct lwp_share *whole, double most, bool random)
 {
     const struct lwp_gain_range part = lwp_gain_part(measured, whole);
-    const double low = fmin(part.low, most);
-    return (struct lwp_gain_saving){.value = fmin(whole->value * (1 - measured->ratio), most),
-                                    .low = low > 0 && random ? (1 - fmin(1, measured->guesses)) * low : low,
+    const double low = fmin(part.low, most), value = fmin(whole->value * (1 - measured->ratio), most),
+                 guessed = fmin(1, measured->turns + (random ? measured->guesses : 0));
+    return (struct lwp_gain_saving){.value = value > 0 ? (1 - fmin(1, measured->turns) / 2) * value : value,
+                                    .low = low > 0 ? (1 - guessed) * low : low,
                                     .high = fmin(part.high, most),
                                     .run = true,
                                     .most = most,
@@ -177,7 +180,7 @@ struct lwp_gain_saving lwp_gain_of_loop(struct lwp_profile *profile, const struc
         return saving;
     const bool run = lwp_gain_measure(profile, visit, before, after, &measured);
     if (saving.low > 0) /* so often it may not be memory that is waited for */
-        saving.low *= 1 - fmin(1, measured.guesses);
+        saving.low *= 1 - fmin(1, measured.guesses + measured.turns);
     const bool random = visit->access.pattern == LWP_GAIN_RANDOM;
     const double most = lwp_gain_stalled(profile, visit->region, weight + lwp_gain_awaited_elsewhere(profile, visit), &visit->shape).high;
     return run ? lwp_gain_of_measured(&measured, &whole, most / all, random, saving) : saving;
@@ -231,6 +234,7 @@ static struct lwp_gain_visit gain_visit(struct lwp_profile *profile, const struc
             visit.access.pattern = LWP_GAIN_SEQUENTIAL;
         /* Unrolled loops visit several elements each time round. */
         visit.visits = fmax(1, (double)loop->stride / (double)layout->spacing);
+        lwp_gain_turns(profile, &visit, elements);
         visit.access.instructions = visit.shape.work.instructions / visit.visits;
     }
     /* Nodes that nothing leads to which came before, as the entries of a hash table; else how they are come to the code does not show, nor

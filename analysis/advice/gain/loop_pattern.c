@@ -6,7 +6,10 @@
 #include "analysis/advice/gain/loop_pattern.h"
 
 #include "analysis/advice/gain/chain.h"
+#include "analysis/advice/gain/turns.h"
 #include "analysis/advice/placement/found.h"
+#include "analysis/advice/placement/placement.h"
+#include "analysis/advice/placement/spread.h"
 #include "analysis/measure/pattern.h"
 #include "analysis/profile/streams.h"
 
@@ -147,6 +150,40 @@ static bool loop_fields(struct lwp_profile *profile, const struct lwp_gain_visit
     return pattern->array_count > 0 && fields_links(visit, placement, room, pattern);
 }
 
+/* What the loop goes to in turn with these, in the same way; as far apart as they lie, of which there may be more or fewer. */
+static struct lwp_pattern_array loop_in_turn(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, uint32_t object)
+{
+    double error;
+    const double spread = lwp_placement_spread(profile, &object, 1, &error),
+                 chunk = (double)lwp_placement_chunk(profile->objects[object].largest),
+                 nodes = lwp_gain_nodes(profile, object) / visit->elements;
+    return (struct lwp_pattern_array){.walk = visit->access.pattern == LWP_GAIN_RANDOM ? LWP_PATTERN_INDEXED : LWP_PATTERN_STEPS,
+                                      .spacing = lwp_round_up((uint64_t)(nodes * fmax(spread, chunk)), LWP_PLACEMENT_MALLOC)};
+}
+
+/* Another object of the loop's, of which each visit has a part; false: how it goes to that is not known. */
+static bool loop_other(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_stream *stream,
+                       struct lwp_pattern_array *array)
+{
+    const struct lwp_object *object = &profile->objects[stream->object];
+    struct lwp_loop_shape shape;
+    if (lwp_gain_in_turn(visit, stream->object)) {
+        *array = loop_in_turn(profile, visit, stream->object);
+        return true;
+    }
+    if (stream->module == LWP_NONE || !lwp_loop_shape(profile->code, stream->module, stream->address, &shape))
+        return false;
+    const uint64_t step = shape.steps && shape.step ? (uint64_t)llabs(shape.step) : stream->stride.bytes,
+                   most = (uint64_t)((double)object->bytes / visit->elements), apart = (uint64_t)((double)step / visit->visits);
+    *array = (struct lwp_pattern_array){.walk = LWP_PATTERN_STEPS, .spacing = apart > most ? most : apart};
+    if (!shape.steps && !shape.stays && (double)object->bytes > lwp_gain_large_object) {
+        array->walk = LWP_PATTERN_INDEXED;
+        array->spacing = most;
+        array->leads = stream->object == visit->leader && most >= 4;
+    }
+    return true;
+}
+
 /* The loop's other large data objects. */
 static bool loop_others(struct lwp_profile *profile, const struct lwp_gain_visit *visit, struct lwp_pattern *pattern)
 {
@@ -166,24 +203,14 @@ static bool loop_others(struct lwp_profile *profile, const struct lwp_gain_visit
             mine |= seen[k] == stream->object;
         if (mine)
             continue;
-        struct lwp_loop_shape shape;
-        if (pattern->array_count == LWP_PATTERN_ARRAYS || pattern->access_count == LWP_PATTERN_ACCESSES || stream->module == LWP_NONE ||
-            !lwp_loop_shape(profile->code, stream->module, stream->address, &shape))
+        struct lwp_pattern_array array;
+        if (pattern->array_count == LWP_PATTERN_ARRAYS || pattern->access_count == LWP_PATTERN_ACCESSES ||
+            !loop_other(profile, visit, stream, &array))
             return false;
         seen[seen_count++] = stream->object;
-        uint64_t step = shape.steps && shape.step ? (uint64_t)llabs(shape.step) : stream->stride.bytes;
-        uint64_t most = (uint64_t)((double)object->bytes / visit->elements);
-        struct lwp_pattern_array array = {.walk = LWP_PATTERN_STEPS};
-        array.spacing = (uint64_t)((double)step / visit->visits);
-        array.spacing = array.spacing > most ? most : array.spacing;
-        if (!shape.steps && !shape.stays && (double)object->bytes > lwp_gain_large_object) {
-            array.walk = LWP_PATTERN_INDEXED;
-            array.spacing = most;
-            array.leads = stream->object == visit->leader && most >= 4;
-        }
         /* What holds the indices is read in the list's place. */
-        if (!array.spacing ||
-            (array.walk == LWP_PATTERN_STEPS && array.spacing <= 8 && !stream->stores && indexed && !pattern->draws && !listed++))
+        if (!array.spacing || (array.walk == LWP_PATTERN_STEPS && (double)array.spacing * visit->visits <= 8 && !stream->stores &&
+                               indexed && !pattern->draws && !listed++))
             continue;
         pattern->accesses[pattern->access_count++] = (struct lwp_pattern_access){
             .array = pattern->array_count, .bytes = stream->bytes, .store = stream->stores > stream->loads, .vector = stream->vector};

@@ -244,7 +244,9 @@ static void measured_jumps(const struct lwp_profile *profile, const struct lwp_g
 {
     const struct lwp_guesses guesses = lwp_gain_guesses(profile, visit->region);
     measured->guesses = guesses.ways / visit->visits;
-    measured->past = (guesses.past + visit->shape.computed_calls) / visit->visits;
+    const double calls = visit->shape.computed_calls;
+    measured->turns = visit->turn_count ? calls * visit->turn_guesses / visit->visits : 0;
+    measured->past = guesses.past / visit->visits + (visit->turn_count ? measured->turns : calls / visit->visits);
     measured->open = guesses.open / visit->visits;
 }
 
@@ -269,7 +271,7 @@ static bool measured_guesses(struct lwp_profile *profile, const struct lwp_gain_
         return false;
     today.guesses = changed.guesses = true;
     if (!lwp_gain_times(profile, visit->region, &today, &changed, &mix->with)) {
-        measured->doubtful = measured->guesses > 0;
+        measured->doubtful = measured->guesses + measured->turns > 0;
         return false;
     }
     if (open > 0) {

@@ -17,7 +17,10 @@ struct lwp_gain_visit {
     uint64_t spacing;      /* of the first object's elements, as it is */
     double elements;       /* visited */
     double beside;         /* bytes of what is placed that only other loops go through, perhaps in turns with this one */
-    double visits;         /* of elements, each time round: more than one where the loop is unrolled */
+    double visits; /* of elements, each time round: more than one where the loop is unrolled, less where it goes to others in turn */
+    const uint32_t *turns; /* objects whose elements it goes to instead of one of these (turns.h) */
+    size_t turn_count;
+    double turn_guesses;   /* jumps that go either way as often as it is another kind of element's turn than before; each time round */
     double jump;           /* bytes, of visits at random that all go as far (jumps.h); 0: they do not, or it is not known */
     double far;            /* of visits in a chain: the part that goes anywhere, not to a neighbour; negative: not known */
     bool whole;            /* a chain that goes through all elements, from its first to its last, whatever part of the code it is in */
@@ -36,6 +39,7 @@ struct lwp_gain_measured {
     double core;                 /* ... takes with all data in the nearest cache; 0: not measured */
     double ratio;                /* of the new layout's time to that of today's */
     double guesses;              /* jumps a visit that go either way, at most (guesses.h); known even where nothing was measured */
+    double turns;                /* ... calls that depend on which kind of element's turn it is, among `past` */
     double past, open;           /* ... jumps past code a visit, and calls of what an object says: as often, and not known how often */
     double today;                /* how far the logarithm of today's time may be from the usual in one run, 90 % */
     double low, high;            /* its interval: the spread of the runs, and what a pattern may differ from its loop */
