@@ -129,6 +129,18 @@ __attribute__((noipa)) long told(long (*const *functions)(long), long count)
     return sum;
 }
 
+/* ... of floating-point numbers, whose sum is in memory over each call. */
+__attribute__((noipa)) void weigh(double (*const *functions)(long), long count, double *sum)
+{
+    for (long i = 0; i < count; i++)
+        *sum += functions[i](i);
+}
+
+static double half(long value)
+{
+    return 0.5 * (double)value;
+}
+
 static long twice(long value)
 {
     return 2 * value;
@@ -322,6 +334,7 @@ int main(void)
     struct node before = {&node, 0}, *const buckets[] = {&before};
     index += (int)(looked_up(buckets, 1) + kept(&node) + asked(&node));
     index += told(&(long (*const)(long)){twice}, 1) != 0;
+    weigh(&(double (*const)(long)){half}, 1, &most);
     return (int)(list(&node) + array(&node, 1) + jumps(&node, &index, 1) + drawn(&node, 0) + ninefold(&node, 1) + chain(&node, 1) +
                  nest(&node, 1) + merge(&node, &last));
 }

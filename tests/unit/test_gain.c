@@ -569,6 +569,9 @@ static void test_shapes(void **state)
         access_of(code, module, path, "told", &told);
         assert_int_equal(told.computed_calls, 1);
         near(told.work.tail, 0); /* what it calls goes on as well */
+        const struct lwp_loop_shape weighed = shape_of(code, module, path, "weigh");
+        assert_true(weighed.work.kept == LWP_LOOP_KEPT_BY_REGISTER && weighed.work.chain_of_vectors); /* calls keep no vector register */
+        near(weighed.work.loaded_chain, 4);
         assert_true(shape_of(code, module, path, "hand_on").hands_on && !told.hands_on && !list.hands_on && !jumps.hands_on);
         struct lwp_loop_shape none, swaps, adds, widens, decides;
         access_at(code, module, path, "swap", true, &swaps);

@@ -363,8 +363,10 @@ struct code_instruction code_decode(const uint8_t *bytes, size_t available, uint
         if (result.counts_memory)
             result.linear.plus = decode_counted(&instruction, operands);
     }
-    if (result.flow == CODE_FLOW_CALL)
+    if (result.flow == CODE_FLOW_CALL) {
         result.written |= CODE_CALL_CLOBBERS;
+        result.written_vectors = UINT32_MAX; /* none of them is kept */
+    }
     return result;
 }
 

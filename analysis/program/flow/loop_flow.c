@@ -92,7 +92,8 @@ void loop_flow_add(struct loop_flow *flow, const struct code_instruction *instru
         flow->stepped |= stepped;
         flow->step[linear->to] = linear->plus;
     }
-    flow->changed |= instruction->written & ~stepped;
+    const uint32_t returned = instruction->flow == CODE_FLOW_CALL ? 1u << CODE_RSP : 0; /* the callee pops what the call has pushed */
+    flow->changed |= instruction->written & ~stepped & ~returned;
     flow->changed_vectors |= instruction->written_vectors;
     if (linear->exists)
         flow->from[linear->to] |= loop_flow_bit(linear->base) | loop_flow_bit(linear->index);
@@ -103,7 +104,7 @@ void loop_flow_add(struct loop_flow *flow, const struct code_instruction *instru
     flow->calls += instruction->flow == CODE_FLOW_CALL;
     flow->computed_calls += instruction->flow == CODE_FLOW_CALL && !instruction->target &&
                             !(instruction->memory.exists && instruction->memory.base == CODE_RIP); /* that one is another module's */
-    flow->elsewhere |= instruction->flow == CODE_FLOW_CALL ? code_values_written(instruction) : 0;
+    flow->elsewhere |= returned ? code_values_written(instruction) & ~(uint64_t)returned : 0;
     if (instruction->chooses)
         flow->selected |= instruction->written;
     int8_t copied = linear->exists && !linear->selects ? code_copied_register(linear) : -1;

@@ -123,9 +123,9 @@ static bool facts_read(const struct code_module *module, const struct flow_funct
     const uint32_t calls = facts->flow.calls, kept = calls ? calls + code_loop_spills(module, function, loop) : 0;
     facts->stores = facts->shape.stores > kept ? facts->shape.stores - kept : 0;
     const uint64_t loaded = loop_flow_from_loads(&facts->flow);
-    code_loop_waits_chains(&waits, loaded, facts->flow.changed | facts->flow.stepped, &facts->shape.work);
-    facts->shape.work.tail = calls ? 0 : facts->shape.work.tail;
     facts->loaded = loop_flow_spread(&facts->flow, loaded | facts->flow.elsewhere);
+    code_loop_waits_chains(&waits, facts->loaded, facts->flow.changed | facts->flow.stepped, &facts->shape.work);
+    facts->shape.work.tail = calls ? 0 : facts->shape.work.tail;
     const uint64_t written = (facts->flow.changed | facts->flow.stepped) | (uint64_t)facts->flow.changed_vectors << CODE_REGISTERS;
     facts->carried = code_loop_waits_carried(&waits) & written;
     facts->chased = loop_flow_chased(&facts->flow, &facts->pointers);
