@@ -509,6 +509,26 @@ static void test_possible_pace(void **state)
     near(lwp_gain_possible_pace(2, &visit), 2);
 }
 
+/* What a virtual function uses of an element is known once an access in it was seen. */
+static void calls_of(struct lwp_arena *arena, struct lwp_code *code, uint32_t module, const char *path)
+{
+    enum { LOOP = 3 };
+    struct lwp_loop_shape told, list;
+    struct lwp_stream streams[] = {
+        {.region = LOOP, .module = module, .next_of_object = LWP_NONE},
+        {.region = LOOP, .module = module, .address = programs_symbol(path, "main"), .next_of_object = LWP_NONE}};
+    uint32_t first = 0;
+    const uint32_t object = 0;
+    const struct lwp_profile profile = {.arena = arena, .code = code, .streams = streams, .stream_count = 2, .object_streams = &first};
+    streams[0].address = access_of(code, module, path, "told", &told);
+    assert_true(lwp_gain_calls_unseen(&profile, &object, 1, LOOP, &told));
+    streams[0].next_of_object = 1; /* no loop of that function's */
+    assert_false(lwp_gain_calls_unseen(&profile, &object, 1, LOOP, &told));
+    streams[0].next_of_object = LWP_NONE;
+    streams[0].address = access_of(code, module, path, "list", &list);
+    assert_false(lwp_gain_calls_unseen(&profile, &object, 1, LOOP, &list));
+}
+
 /* Stores that keep a minimum or a maximum. */
 static void keeps_of(struct lwp_code *code, uint32_t module, const char *path)
 {
@@ -572,6 +592,7 @@ static void test_shapes(void **state)
         const struct lwp_loop_shape weighed = shape_of(code, module, path, "weigh");
         assert_true(weighed.work.kept == LWP_LOOP_KEPT_BY_REGISTER && weighed.work.chain_of_vectors); /* calls keep no vector register */
         near(weighed.work.loaded_chain, 4);
+        calls_of(arena, code, module, path);
         assert_true(shape_of(code, module, path, "hand_on").hands_on && !told.hands_on && !list.hands_on && !jumps.hands_on);
         struct lwp_loop_shape none, swaps, adds, widens, decides;
         access_at(code, module, path, "swap", true, &swaps);

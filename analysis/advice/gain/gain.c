@@ -181,6 +181,8 @@ struct lwp_gain_saving lwp_gain_of_loop(struct lwp_profile *profile, const struc
     const bool run = lwp_gain_measure(profile, visit, before, after, &measured);
     if (saving.low > 0) /* so often it may not be memory that is waited for */
         saving.low *= 1 - fmin(1, measured.guesses + measured.turns);
+    if (saving.value > 0)
+        saving.value *= 1 - fmin(1, measured.turns) / 2;
     const bool random = visit->access.pattern == LWP_GAIN_RANDOM;
     const double most = lwp_gain_stalled(profile, visit->region, weight + lwp_gain_awaited_elsewhere(profile, visit), &visit->shape).high;
     return run ? lwp_gain_of_measured(&measured, &whole, most / all, random, saving) : saving;
@@ -240,7 +242,8 @@ static struct lwp_gain_visit gain_visit(struct lwp_profile *profile, const struc
     /* Nodes that nothing leads to which came before, as the entries of a hash table; else how they are come to the code does not show, nor
      * in which order a loop takes its pointers. */
     const bool apart = stream && visit.shape.apart && visit.access.pattern == LWP_GAIN_RANDOM;
-    visit.access.dependent |= layout->single && !apart && !(visit.shape.led && visit.access.pattern != LWP_GAIN_UNKNOWN);
+    const bool led = visit.shape.led && (visit.access.pattern != LWP_GAIN_UNKNOWN || visit.turn_count > 0);
+    visit.access.dependent |= layout->single && !apart && !led;
     if (stream && visit.access.pattern == LWP_GAIN_RANDOM && !visit.access.dependent && !visit.shape.steps)
         visit.jump = (double)lwp_gain_jump(profile, stream);
     return visit;
@@ -297,7 +300,9 @@ static void gain_of_loop(struct lwp_profile *profile, const struct gain_change *
         gain->set_up += loop->weight.weight / profile->total.weight;
     } else if (!(loop->search && loop->search->descends)) { /* else it is run with that */
         struct lwp_gain_saving of = lwp_gain_of_loop(profile, &visit, at_stake, &change->today, change->after, saved, likely);
-        if (loop->keeps && change->after->groups > 1) /* all groups may be wanted */
+        const bool unseen =
+            loop->keeps || lwp_gain_calls_unseen(profile, layout->objects, layout->object_count, loop->region, &visit.shape);
+        if (unseen && change->after->groups > 1) /* all groups may be wanted */
             of.low = fmin(of.low, 0);
         lwp_gain_sum(sum, &of, &change->share);
     }

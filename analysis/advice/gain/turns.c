@@ -53,3 +53,14 @@ void lwp_gain_turns(struct lwp_profile *profile, struct lwp_gain_visit *visit, d
     visit->turn_guesses = 2 * (1 - most / all);
     visit->visits *= own / all;
 }
+
+bool lwp_gain_calls_unseen(const struct lwp_profile *profile, const uint32_t *objects, size_t count, uint32_t region,
+                           const struct lwp_loop_shape *shape)
+{
+    struct lwp_loop_shape found;
+    bool unseen = shape->computed_calls > 0;
+    for (size_t k = 0; k < count && unseen; k++)
+        LWP_STREAMS_OF(profile, objects[k], stream)
+            unseen &= stream->region != region || lwp_loop_shape(profile->code, stream->module, stream->address, &found);
+    return unseen;
+}
