@@ -6,6 +6,7 @@
 #include "analysis/advice/layout/split_internal.h"
 
 #include "analysis/advice/gain/set_up.h"
+#include "analysis/elements/element_place.h"
 #include "analysis/profile/regions.h"
 #include "analysis/profile/streams.h"
 #include "analysis/program/flow/machine_code.h"
@@ -14,6 +15,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+static const double keeps_to = 0.5; /* of a stream's accesses, that are at one place of their elements */
 
 /* Of libstdc++: in the order of the keys. */
 static bool walked_by(const struct lwp_region *region)
@@ -25,15 +28,28 @@ static bool walked_by(const struct lwp_region *region)
     return false;
 }
 
+/* The first byte of what the program keeps in a node: behind the colour and three links. */
+static uint64_t walked_from(const struct lwp_layout *layout)
+{
+    return layout->type->payload ? layout->type->payload_at : 4 * sizeof(void *);
+}
+
+/* Whether it may load a link: not what the program keeps in a node, which may be a pointer, too, as of a string. */
+static bool walked_links(struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_stream *stream)
+{
+    uint64_t place;
+    return lwp_element_stream_place(profile, stream, &place) < keeps_to || place < walked_from(layout);
+}
+
 /* Whether the loop's own code goes from node to node: it searches, puts something in, or ends the tree. */
-static bool walked_goes(const struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_layout_loop *loop)
+static bool walked_goes(struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_layout_loop *loop)
 {
     struct lwp_loop_shape shape;
     if (loop->descends)
         return true;
     for (size_t k = 0; k < layout->object_count; k++)
         LWP_STREAMS_OF(profile, layout->objects[k], stream)
-            if (stream->region == loop->region && stream->module != LWP_NONE &&
+            if (stream->region == loop->region && stream->module != LWP_NONE && walked_links(profile, layout, stream) &&
                 lwp_loop_shape(profile->code, stream->module, stream->address, &shape) && shape.chained)
                 return true;
     return false;
@@ -57,7 +73,7 @@ static double walked_awaits(const struct lwp_profile *profile, const struct lwp_
 
 /* All that goes through the tree as one loop, in the region of the one that waits longest. False: there is none, or the tree is used in
  * another way at the same time. */
-static bool walked_loop(const struct lwp_profile *profile, const struct lwp_layout *layout, struct lwp_layout_loop *walk, double *awaits)
+static bool walked_loop(struct lwp_profile *profile, const struct lwp_layout *layout, struct lwp_layout_loop *walk, double *awaits)
 {
     const struct lwp_layout_loop *most = NULL;
     for (size_t i = 0; i < layout->loop_count; i++)
@@ -86,12 +102,6 @@ static bool walked_loop(const struct lwp_profile *profile, const struct lwp_layo
     for (size_t f = 0; f < layout->field_count; f++)
         walk->used += walk->uses[f];
     return true;
-}
-
-/* The first byte of what the program keeps in a node: behind the colour and three links. */
-static uint64_t walked_from(const struct lwp_layout *layout)
-{
-    return layout->type->payload ? layout->type->payload_at : 4 * sizeof(void *);
 }
 
 bool lwp_walked_try(struct lwp_profile *profile, const struct lwp_layout *layout, const double *affinity, struct lwp_split *walked)
