@@ -14,6 +14,7 @@
 
 static const uint64_t pointer_bytes = 8;
 static const double affinity_least = 0.5, cold_share = 0.01, set_up_said = 0.01;
+static const double holes_worth = 0.125;   /* of an element: what hardly shrinks is not worth an array more */
 static const double witnessed_least = 0.5; /* of the accesses: those whose field the code names, too */
 
 const struct lwp_split_needs lwp_split_needs = {.share = 0.02, .gain = 1.02};
@@ -398,6 +399,40 @@ static bool split_parts_of_any(struct lwp_profile *profile, struct lwp_layout *l
     return others.groups > 0 && split_parts(profile, layout, &others, split, reason);
 }
 
+/* Bytes of each element that alignment leaves unused whatever the order of its fields. */
+static uint64_t split_holes(const struct lwp_layout *layout)
+{
+    uint64_t bytes = 0, alignment = 1;
+    for (size_t f = 0; f < layout->field_count; f++) {
+        bytes += layout->fields[f].bytes;
+        alignment = layout->fields[f].alignment > alignment ? layout->fields[f].alignment : alignment;
+    }
+    return bytes < layout->element_bytes ? lwp_round_up(bytes, alignment) - bytes : 0;
+}
+
+/* Fields that are used together, of which an array of structures has holes: arrays of fields of one alignment have none. */
+static bool split_without_holes(struct lwp_profile *profile, struct lwp_layout *layout, const struct split_fields *found,
+                                struct lwp_split *split, struct lwp_split_reason *reason)
+{
+    const struct lwp_type *type = layout->type;
+    if (!type || type->is_derived || type->aligned || layout->single || layout->container || lwp_order_has_tails(layout) ||
+        (double)split_holes(layout) < holes_worth * (double)layout->element_bytes)
+        return false;
+    int *group = lwp_arena_alloc(profile->arena, layout->field_count, sizeof *group);
+    size_t groups = 0;
+    for (size_t f = 0; f < layout->field_count; f++) {
+        size_t like = 0;
+        while (like < f && layout->fields[like].alignment != layout->fields[f].alignment)
+            like++;
+        group[f] = like < f ? group[like] : (int)groups++;
+    }
+    *split = (struct lwp_split){.layout = layout, .affinity = found->affinity, .group = group, .groups = groups};
+    if (groups < 2 || lwp_element_pointers_by(profile, layout))
+        return false;
+    lwp_gain_estimate(profile, layout, group, groups, &split->gain);
+    return split->gain.run && split_worth(profile, layout, &split->gain, reason) && !split_shares_falsely(profile, split);
+}
+
 /* The best of all candidates that are worth it; false: none is. */
 static bool split_best(struct lwp_profile *profile, struct lwp_layout *layout, const struct split_fields *found, struct lwp_split *split,
                        struct lwp_split_reason *reason)
@@ -407,7 +442,8 @@ static bool split_best(struct lwp_profile *profile, struct lwp_layout *layout, c
     const bool in_order =
         (lwp_order_try(profile, layout, found->affinity, &ordered) || lwp_walked_try(profile, layout, found->affinity, &ordered)) &&
         split_worth(profile, layout, &ordered.gain, reason);
-    bool advised = split_parts_of_any(profile, layout, found, split, reason);
+    bool advised = split_parts_of_any(profile, layout, found, split, reason) ||
+                   (!split_is_vague(layout) && split_without_holes(profile, layout, found, split, reason));
     /* A split is credited with what it adds to the pool, and is not advised for nothing. */
     bool pooled = split_pool_alone(profile, layout, &pool);
     if (!pooled)
