@@ -23,7 +23,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <threads.h>
 #include <unistd.h>
 
@@ -67,7 +66,7 @@ static void threads_name(pid_t tid, bool own, char *name, size_t room)
     name[strcspn(name, "\n")] = '\0';
 }
 
-static struct lwp_thread *threads_new(pid_t tid, bool own, double stands_for)
+static struct lwp_thread *threads_new(pid_t tid, bool own, const struct lwp_late_draw *drawn)
 {
     if (lwp_confinement_came())
         return NULL;
@@ -81,7 +80,8 @@ static struct lwp_thread *threads_new(pid_t tid, bool own, double stands_for)
         return NULL;
     thread->tid = tid;
     thread->begun_ns = lwp_clock(CLOCK_MONOTONIC);
-    thread->stands_for = stands_for;
+    thread->stands_for = drawn->stands_for;
+    thread->of_long = drawn->of_long;
     thread->busy = 1;
     char name[64];
     if (!lwp_process_open(&thread->file, (uint32_t)tid)) {
@@ -119,9 +119,9 @@ static struct lwp_thread *threads_new(pid_t tid, bool own, double stands_for)
     return NULL;
 }
 
-static void threads_start_here(void *stands_for)
+static void threads_start_here(void *drawn)
 {
-    struct lwp_thread *thread = threads_new(lwp_thread_tid(), true, *(double *)stands_for);
+    struct lwp_thread *thread = threads_new(lwp_thread_tid(), true, drawn);
     if (!thread)
         return;
     thread->busy = 0;
@@ -129,10 +129,12 @@ static void threads_start_here(void *stands_for)
         pthread_setspecific(threads.key, thread);
 }
 
-static void threads_start_self(double stands_for)
+static const struct lwp_late_draw threads_for_itself = {.stands_for = 1, .of_long = 1};
+
+static void threads_start_self(struct lwp_late_draw drawn)
 {
     lwp_own_stack_begin(); /* the thread's may be small */
-    lwp_own_stack_run(threads_start_here, &stands_for);
+    lwp_own_stack_run(threads_start_here, &drawn);
 }
 
 static void threads_add(struct lwp_thread_totals *totals, const struct lwp_thread *thread)
@@ -175,16 +177,16 @@ static void threads_charge(uint64_t since_ns, bool set_up)
     lwp_late_threads_charge(ns, set_up);
 }
 
-static void threads_set_up_as(double stands_for)
+static void threads_set_up_as(struct lwp_late_draw drawn)
 {
     uint64_t began = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
-    threads_start_self(stands_for);
+    threads_start_self(drawn);
     threads_charge(began, true);
 }
 
-static void threads_set_up(void)
+static void threads_set_up(double of_long)
 {
-    threads_set_up_as(1);
+    threads_set_up_as((struct lwp_late_draw){.stands_for = of_long, .of_long = of_long});
 }
 
 /* What is done for threads that are not set up. To ask for CPU time would cost as much: one in TIMED times is timed, and stands for all. */
@@ -201,6 +203,7 @@ static void threads_timed(uint64_t from_ns)
     if (ns >= TIMED_LONGEST_NS)
         return;
     __atomic_fetch_add(&threads.own_ns, ns * TIMED, __ATOMIC_RELAXED);
+    lwp_late_threads_charge_waiting(ns * TIMED);
     lwp_run_spend(ns * TIMED);
 }
 
@@ -224,19 +227,11 @@ static void threads_end_self(void *value)
 
 bool lwp_threads_alone(void)
 {
-    enum { LINKS = 2 }; /* of a folder, and one for each folder in it */
-    struct stat st;
-    return stat("/proc/self/task", &st) == 0 && st.st_nlink == LINKS + 1;
+    return lwp_thread_count() == 1;
 }
 
-void lwp_threads_start(void)
+static void threads_start_others(void)
 {
-    if (!threads.key_made)
-        threads.key_made = pthread_key_create(&threads.key, threads_end_self) == 0;
-    threads_start_self(1);
-    lwp_late_threads_start(threads_set_up);
-    if (lwp_threads_alone()) /* as after a fork, where the program's malloc() may be locked: opendir() allocates */
-        return;
     DIR *tasks = opendir("/proc/self/task");
     if (!tasks)
         return;
@@ -244,11 +239,22 @@ void lwp_threads_start(void)
         pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
         if (tid <= 0 || tid == lwp_thread_tid())
             continue;
-        struct lwp_thread *thread = threads_new(tid, false, 1);
+        struct lwp_thread *thread = threads_new(tid, false, &threads_for_itself);
         if (thread)
             thread->busy = 0;
     }
     closedir(tasks);
+}
+
+void lwp_threads_start(void)
+{
+    if (!threads.key_made)
+        threads.key_made = pthread_key_create(&threads.key, threads_end_self) == 0;
+    threads_start_self(threads_for_itself);
+    lwp_late_threads_start(threads_set_up);
+    if (!lwp_threads_alone()) /* as after a fork, where the program's malloc() may be locked: opendir() allocates */
+        threads_start_others();
+    lwp_threads_found(true);
 }
 
 void lwp_threads_finish(void)
@@ -277,6 +283,7 @@ void lwp_threads_after_fork(void)
         lwps_paths_free(&thread->contexts);
         thread->attached = false;
     }
+    lwp_threads_found(false);
     lwp_thread_forget_all();
     lwp_own_stack_after_fork();
     lwp_late_threads_after_fork();
@@ -299,7 +306,7 @@ struct thread_start {
     void *run; /* the program's function */
     void *argument;
     bool blocked; /* whether its maker believes that our signal is */
-    double stands_for; /* late_threads.h */
+    struct lwp_late_draw drawn;
 };
 _Static_assert(sizeof(struct thread_start) <= LWP_OWN_SMALL, "");
 
@@ -310,9 +317,14 @@ static struct thread_start *threads_prepare(void *run, void *argument)
     lwp_dormant_wake(); /* alone still, and says so */
     uint64_t from_ns = threads_timed_from(&prepared);
     lwp_own_files_alone(false);
-    struct thread_start *start = lwp_process_has_memory() ? lwp_own_small() : NULL; /* or in the child of a bare clone */
-    if (start)
-        *start = (struct thread_start){run, argument, lwp_signals_blocked(), lwp_late_threads_draw()};
+    struct thread_start *start = NULL;
+    if (lwp_process_has_memory()) { /* or in the child of a bare clone */
+        const bool blocked = lwp_signals_blocked();
+        const struct lwp_late_draw drawn = lwp_late_threads_draw(run, threads.key_made && !blocked);
+        start = drawn.without ? NULL : lwp_own_small();
+        if (start)
+            *start = (struct thread_start){run, argument, blocked, drawn};
+    }
     threads_timed(from_ns);
     return start;
 }
@@ -327,8 +339,8 @@ static struct thread_start threads_begin(void *given)
     lwp_signals_inherit(start.blocked);
     if (!lwp_process.active) /* its maker has looked whether it is ours */
         return start;
-    if (start.stands_for > 0 || !threads.key_made || !lwp_late_threads_wait())
-        threads_set_up_as(start.stands_for);
+    if (start.drawn.stands_for > 0 || !threads.key_made || !lwp_late_threads_wait(&start.drawn))
+        threads_set_up_as(start.drawn);
     else {
         pthread_setspecific(threads.key, &threads); /* any value: so that its end is seen */
         threads_timed(from_ns);
