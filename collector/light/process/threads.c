@@ -326,6 +326,7 @@ static struct thread_start *threads_prepare(void *run, void *argument)
             *start = (struct thread_start){run, argument, blocked, drawn};
     }
     threads_timed(from_ns);
+    lwp_sampler_makes();
     return start;
 }
 
