@@ -3,9 +3,12 @@
 
 #include "analysis/advice/locality/loop_order_internal.h"
 #include "analysis/measure/pattern.h"
+#include "analysis/profile/contexts.h"
 #include "analysis/profile/moves.h"
+#include "analysis/profile/objects.h"
 #include "analysis/program/flow/decode.h"
 #include "analysis/program/flow/machine_code.h"
+#include "format/record.h"
 
 #include <math.h>
 
@@ -202,11 +205,70 @@ static void test_begins_further_on(void **state)
     }
 }
 
+/* The column that the new inner loop goes down is the same each time: the caches keep its lines, and the others are used up. */
+static void test_comes_again(void **state)
+{
+    (void)state;
+    enum { N = 2000, STEP = N * 8, STREAMS = 8, SAMPLES = 12 };
+    char path[256];
+    if (!programs_build("gcc", "-O2 -fno-tree-vectorize -fno-unroll-loops", "nests.c", path, sizeof path))
+        return;
+    make_order(NULL, 0);
+    profile.weight_unit = LWPS_WEIGHT_NS;
+    profile.engine = LWPS_ENGINE_TIMER;
+    profile.total = (struct lwp_tally){1000, 1000, 1000};
+    profile.regions[0].weight = (struct lwp_tally){900, 900, 900};
+    struct lwp_arena *arena = lwp_arena_new();
+    profile.code = lwp_code_new(arena);
+    const uint32_t module = lwp_code_module(profile.code, path, NULL, 0);
+    const uint64_t last = last_store(profile.code, module, path, "reduce_rows", 8);
+    const uint32_t object = lwp_objects_allocated(&profile, LWP_OBJECT_HEAP, lwp_contexts_child(&profile, 0, LWP_NONE, 0x4000, false), 0);
+    profile.objects[object].label = "matrix";
+    profile.objects[object].allocations = 1;
+    profile.objects[object].bytes = profile.objects[object].largest = (uint64_t)N * STEP;
+    for (uint64_t i = 0; i < PLACES; i++)
+        seen[i] = i * 37 % N * STEP + i * 101 % N * 8;
+    const struct lwp_symbolized *location = lwp_code_symbolize(profile.code, module, last);
+    uint32_t loop, inner;
+    int64_t step;
+    assert_int_equal(lwp_code_loop_step(profile.code, module, last, 0, false, &inner, &step), LWP_LOOP_STEP_VARIABLE);
+    for (uint64_t at = location->function_low; at < location->function_high;) {
+        const struct code_instruction instruction = code_decode_at(code_module_at(profile.code, module), at, true);
+        const bool there = instruction.memory.exists && instruction.memory.bytes == 8;
+        const enum lwp_loop_step_kind kind =
+            there ? lwp_code_loop_step(profile.code, module, at, 0, false, &loop, &step) : LWP_LOOP_STEP_NO_LOOP;
+        if (kind != LWP_LOOP_STEP_NO_LOOP && loop == inner) {
+            struct lwp_stream stream = make_stream(object, at, instruction.memory.load ? 50 : 0, instruction.memory.store ? 50 : 0);
+            stream.module = module;
+            stream.weight = (struct lwp_tally){200, 200, 200};
+            LWP_APPEND(&profile.streams, &profile.stream_count, &profile.stream_room, stream);
+            for (uint64_t i = 1; i <= SAMPLES && kind == LWP_LOOP_STEP_VARIABLE; i++) {
+                struct lwp_traversal_access sample[2] = {{.object = object, .code = at}, {.object = object, .code = at}};
+                sample[1].offset = sample[1].address = i * STEP;
+                lwp_moves_sample(&profile.moves, &profile, sample, 2);
+            }
+        }
+        at += instruction.length;
+    }
+    struct lwp_sampled_row row = {.object = object, .region = 0, .share = 0.8};
+    struct lwp_sampled_locality sampled = {&row, 1};
+    struct lwp_locality_tips tips = {0};
+    assert_true(profile.stream_count >= 3);
+    lwp_loop_order_advise(&profile, &sampled, &tips);
+    assert_int_equal(tips.count, 1);
+    assert_string_equal(tips.tips[0].kind, "interchange");
+    lwp_code_free(profile.code);
+    lwp_arena_free(arena);
+    profile.code = NULL;
+    lwp_profile_fini(&profile);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_run),    cmocka_unit_test(test_calls),       cmocka_unit_test(test_planes),
-        cmocka_unit_test(test_memory), cmocka_unit_test(test_loaded_rows), cmocka_unit_test(test_begins_further_on),
+        cmocka_unit_test(test_run),         cmocka_unit_test(test_calls),       cmocka_unit_test(test_planes),
+        cmocka_unit_test(test_memory),      cmocka_unit_test(test_loaded_rows), cmocka_unit_test(test_begins_further_on),
+        cmocka_unit_test(test_comes_again),
     };
     return cmocka_run_group_tests(tests, programs_set_up, programs_tear_down);
 }

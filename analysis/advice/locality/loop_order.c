@@ -275,6 +275,18 @@ static bool order_has_column(const struct lwp_order *order)
     return false;
 }
 
+/* Whether what stays at one place today becomes a column that each run of the new inner loop goes down again, with lines that the second
+ * level keeps. */
+static bool order_comes_again(const struct lwp_order *order, const struct lwp_order_access *access, const struct lwp_order_access *column)
+{
+    const struct lwp_caches caches = lwp_gain_caches(order->profile->machine);
+    int64_t by;
+    return access->step.kind == LWP_ORDER_STAYS && column->columns.apart &&
+           lwp_order_moves(order, access, order->outer.level, &by) == LWP_LOOP_STEP_CONSTANT && (uint64_t)llabs(by) >= caches.line_bytes &&
+           (double)llabs(column->step.bytes) / (double)column->columns.apart <=
+               lwp_order_capacity(caches.l2_bytes, (uint64_t)llabs(by), caches.line_bytes) / 2;
+}
+
 /* Lines an iteration when loops are interchanged. */
 static void order_exchange(struct lwp_order *order, const struct lwp_order_access *column)
 {
@@ -286,6 +298,8 @@ static void order_exchange(struct lwp_order *order, const struct lwp_order_acces
         double decoded = lwp_order_decoded(order, access);
         if (decoded >= 0) {
             access->then = access->step.kind == LWP_ORDER_COLUMN && decoded < 1 ? access->then : decoded;
+            if (order_comes_again(order, access, column))
+                access->then = 0;
             continue;
         }
         if (access->step.kind == LWP_ORDER_STAYS && access->stream->stride.bytes)
