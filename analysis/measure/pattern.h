@@ -67,6 +67,7 @@ struct lwp_pattern {
     unsigned passes; /* ... go through the elements in so many passes, each of them in one by chance; 0: as 1. No window is there then */
     bool even;       /* ... not by chance: each pass has every so many-th */
     unsigned search;     /* chained: visits until the next chain begins anywhere, without waiting for this one: 1, 2 or 4; 0: never */
+    uint64_t heads; /* ... which one it is says a table of as many addresses as there are searches, so many bytes apart; 0: no table does */
     bool tree; /* chained: each element leads to one of two others, as good as drawn; at the bottom the next search begins at the root */
     unsigned endings;    /* ... of so many eighths of them the end is guessed wrong, once the last element has come: 0 to 7 */
     unsigned unrolled;   /* rounds that the loop's code has one after the other; 0: one. Prefetchers go by an instruction's own steps */
@@ -179,7 +180,9 @@ struct lwp_pattern_memory {
     uint8_t *first[LWP_PATTERN_ARRAYS]; /* the first element of each array */
     void *mapped[LWP_PATTERN_ARRAYS];
     size_t mapped_bytes[LWP_PATTERN_ARRAYS];
-    uint32_t *order; /* the element of each visit; NULL: nested, or drawn */
+    uint32_t *order; /* the element of each visit; NULL: nested, or drawn. With heads: of a search's first one the place in their table */
+    uint8_t *heads;  /* the table; NULL: there is none */
+    size_t heads_bytes;
     uint64_t elements;
     uint64_t visits; /* a multiple of LWP_PATTERN_UNROLLED if that is; where they go anywhere no more than are ever made */
 };

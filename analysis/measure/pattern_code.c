@@ -76,6 +76,15 @@ static void code_outer(struct emit_buffer *code, const struct lwp_pattern *patte
 
 static void code_search(struct emit_buffer *code, const struct lwp_pattern *pattern)
 {
+    if (pattern->heads) {
+        struct emit_place head = {.base = code_first, .index = code_index, .scale = (uint8_t)sizeof(void *)};
+        if (pattern->heads != sizeof(void *)) {
+            emit_multiply(code, code_address, code_index, pattern->heads);
+            head = (struct emit_place){.base = code_first, .index = code_address, .scale = 1};
+        }
+        emit_move(code, code_arrays[0], emit_at(head, 0, sizeof(void *)));
+        return;
+    }
     ZydisEncoderOperand at = emit_at((struct emit_place){.base = code_first, .index = code_address, .scale = 1}, 0, 8);
     emit_multiply(code, code_address, code_index, pattern->arrays[0].spacing);
     emit_add(code, ZYDIS_MNEMONIC_LEA, 2, emit_register(code_arrays[0]), at);

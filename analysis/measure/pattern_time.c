@@ -54,7 +54,9 @@ static void walker_begin(struct time_walker *walker)
     const struct lwp_pattern *pattern = walker->pattern;
     walker->visited = 0;
     const uint64_t root = pattern->tree ? walker->memory.order[0] * pattern->arrays[0].spacing : 0; // NOLINT: a tree has an order
-    walker->place.first = pattern->bisects ? 0 : (uint64_t)(uintptr_t)walker->memory.first[0] + root;
+    walker->place.first = pattern->bisects       ? 0
+                          : walker->memory.heads ? (uint64_t)(uintptr_t)walker->memory.heads
+                                                 : (uint64_t)(uintptr_t)walker->memory.first[0] + root;
     walker->place.index = walker->memory.order ? walker->memory.order[walker->first] : 0;
     walker->place.next = pattern->inner     ? pattern->inner / walker->code.unrolled
                          : pattern->bisects ? lwp_pattern_half(pattern)
@@ -196,6 +198,8 @@ static void walker_flush(const struct time_walker *walker)
         __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & bit_CLFLUSHOPT) ? flush_side_by_side : flush_each;
     for (size_t i = 0; i < walker->pattern->array_count; i++)
         flush(memory->mapped[i], memory->mapped_bytes[i]);
+    if (memory->heads)
+        flush(memory->heads, memory->heads_bytes);
     if (memory->order)
         flush((const uint8_t *)memory->order, memory->visits * sizeof *memory->order);
     __builtin_ia32_mfence();

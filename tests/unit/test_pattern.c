@@ -414,6 +414,16 @@ static void test_searches(void **state)
     assert_int_equal(place.at[0], place.first + (uint64_t)memory.order[7] * 128);
     lwp_pattern_code_free(&code);
     lwp_pattern_memory_free(&memory);
+    for (searches.heads = 8; searches.heads <= 24; searches.heads += 16) {
+        assert_int_equal(lwp_pattern_memory_make(&searches, ELEMENTS, &memory, NULL), LWP_OK);
+        assert_int_equal(lwp_pattern_code_make(&searches, &code, NULL), LWP_OK);
+        place =
+            (struct lwp_pattern_place){.first = (uint64_t)(uintptr_t)memory.heads, .next = (uint64_t)(uintptr_t)memory.order, .rounds = 8};
+        code.run(&place); /* from what the table has */
+        assert_int_equal(place.at[0], (uint64_t)(uintptr_t)memory.first[0] + (uint64_t)memory.order[7] * 128);
+        lwp_pattern_code_free(&code);
+        lwp_pattern_memory_free(&memory);
+    }
     searches.array_count = LWP_PATTERN_ARRAYS; /* no register is left */
     assert_true(lwp_pattern_code_make(&searches, &code, NULL) != LWP_OK);
 }

@@ -175,6 +175,43 @@ unsigned lwp_gain_window(const double *back, size_t count, bool least)
     return window;
 }
 
+/* Where the function begins that an address is in, whatever was inlined there; 0: not known. */
+static uint64_t chain_function(const struct lwp_profile *profile, uint32_t module, uint64_t address)
+{
+    const struct lwp_symbolized *place = module == LWP_NONE ? NULL : lwp_code_symbolize(profile->code, module, address);
+    return place ? place->function_low : 0;
+}
+
+/* Whether the access is made around the visit's loop: in a loop around it, or in its function where that has none. */
+static bool chain_around(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_stream *stream)
+{
+    const struct lwp_region *loop = &profile->regions[visit->region];
+    const uint32_t region = lwp_regions_final(profile, stream->region), parent = lwp_regions_final(profile, loop->parent);
+    if (region == visit->region || stream->module != loop->module)
+        return false;
+    if (parent != LWP_NONE)
+        return region != LWP_NONE && lwp_regions_within(profile, visit->region, region);
+    const uint64_t function = chain_function(profile, loop->module, loop->address);
+    return function && function == chain_function(profile, stream->module, stream->address);
+}
+
+/* Addresses that each search of so many loads one of, in no order: bytes from one to the next; 0: none are known. */
+static uint64_t chain_heads(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, double searches)
+{
+    static const double apart_most = 4096;
+    for (size_t k = 0; k < profile->stream_count; k++) {
+        const struct lwp_stream *stream = &profile->streams[k];
+        const double bytes = (double)profile->objects[stream->object].largest;
+        struct lwp_loop_shape shape;
+        if (stream->bytes != sizeof(void *) || !stream->loads || stream->stores || chain_has(visit, stream->object) ||
+            bytes < lwp_gain_large_object || !chain_around(profile, visit, stream) ||
+            (lwp_loop_shape(profile->code, stream->module, stream->address, &shape) && (shape.steps || shape.stays)))
+            continue;
+        return (uint64_t)fmax(1, round(fmin(bytes / searches, apart_most) / sizeof(void *))) * sizeof(void *);
+    }
+    return 0;
+}
+
 void lwp_gain_chain_pattern(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, double spacing,
                             struct lwp_pattern *pattern)
 {
@@ -184,6 +221,8 @@ void lwp_gain_chain_pattern(const struct lwp_profile *profile, const struct lwp_
     pattern->far = visit->far < 0 ? 1 : visit->far;
     chain_moves_of(profile, visit, spacing, &moves);
     pattern->search = visit->whole ? 0 : chain_search(&moves);
+    if (pattern->search)
+        pattern->heads = chain_heads(profile, visit, visit->elements / pattern->search);
     pattern->endings = lwp_gain_endings(chain_visits(&moves), pattern->search);
     if (moves.count + moves.far < MOVES_LEAST) {
         moves = (struct chain_moves){.next = false};
@@ -212,8 +251,8 @@ void lwp_gain_tree_pattern(const struct lwp_profile *profile, const struct lwp_g
     pattern->far = count < MOVES_LEAST || (double)moves.far >= anywhere * (double)count ? 1 : 0;
 }
 
-/* What leads to each search of a chain is not run: the key, and the table that the chain begins in. As far as the loop may take longer than
- * its run, that is alike in both layouts. */
+/* Of what leads to each search of a chain only the table that it begins in is run, where that is known, and not its key. As far as the loop
+ * may take longer than its run, that is alike in both layouts. */
 void lwp_gain_begun(struct lwp_gain_measured *measured)
 {
     const double more = measured->paces.high - measured->pattern;
