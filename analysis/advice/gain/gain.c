@@ -401,7 +401,7 @@ void lwp_gain_between(struct lwp_profile *profile, const struct lwp_layout *layo
             gain_of_loop(profile, &change, i, gain_visit(profile, layout, &layout->loops[i], change.elements), &sum, gain);
     bool sure;
     const double untouched = lwp_gain_untouched(profile, layout, after, change.elements, &sure),
-                 apart = lwp_gain_apart(profile, layout, after, change.elements), least = lwp_gain_pages(profile, apart),
+                 apart = lwp_gain_apart(layout, after, change.elements), least = lwp_gain_pages(profile, apart),
                  most = lwp_gain_pages(profile, apart + untouched);
     const struct lwp_share calls = lwp_gain_calls(profile, layout, after, change.elements);
     sum.pages = (struct lwp_share){calls.value + (sure ? most : least), calls.low + least, calls.high + most};

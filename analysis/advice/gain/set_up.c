@@ -139,17 +139,15 @@ double lwp_gain_untouched(const struct lwp_profile *profile, const struct lwp_la
     return elements * fmax(0, fmin((double)layout->spacing, fields * page) - left);
 }
 
-double lwp_gain_apart(const struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_placement *after,
-                      double elements)
+double lwp_gain_apart(const struct lwp_layout *layout, const struct lwp_placement *after, double elements)
 {
-    struct lwp_placement today;
     double together = 0;
     if (!after->pooled)
         return 0;
-    lwp_placement_today(profile, layout, &today);
     for (size_t g = 0; g < after->groups; g++)
         together += (double)after->of[g].spacing;
-    return elements * fmax(0, (double)today.of[0].spacing - together);
+    /* What lies between these nodes are blocks of others, whose pages are made in any case. */
+    return elements * fmax(0, (double)lwp_placement_chunk(layout->spacing + layout->around) - together);
 }
 
 /* Of all that was sampled: what is not in the layout's loops. */

@@ -18,8 +18,7 @@ double lwp_gain_untouched(const struct lwp_profile *profile, const struct lwp_la
                           double elements, bool *sure);
 
 /* ... and of what lies between blocks of malloc's that come to lie side by side: its headers, and what it rounds up. */
-double lwp_gain_apart(const struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_placement *after,
-                      double elements);
+double lwp_gain_apart(const struct lwp_layout *layout, const struct lwp_placement *after, double elements);
 
 /* What as many calls of malloc take, of all time, where one block for many elements takes their place: as this machine takes for them, and
  * no more than all that the program does beside the layout's loops. All 0: none are saved, or it is not known. */
