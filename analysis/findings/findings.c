@@ -92,12 +92,13 @@ static const char *finding_order_step(struct lwp_profile *profile, const struct 
                   "there; or keep the elements themselves in the array, without pointers. Where the order changes later, do it again.",
                   lwp_objects_name(profile, split->pointers));
     else if (split->layout->container)
-        how =
-            SAY("Once the %s is complete, copy it and keep the copy (%s copy(name.begin(), name.end()); name.swap(copy);): its nodes are "
-                "allocated one after the other, in its order. Iterators and pointers to elements have to be taken anew. Where elements may "
-                "move as it grows, a std::vector in the same order is better still. Where elements are inserted and erased later, copy it "
-                "again now and then.",
-                split->layout->container, split->layout->container);
+        how = SAY(
+            "Once the %s is complete, copy it and keep the copy (%s copy(name.begin(), name.end()); name.swap(copy);): its nodes are "
+            "allocated one after the other, in its order. Of many lists copy all before the first old one is freed: else copies take its "
+            "nodes, which lie anywhere. Iterators and pointers to elements have to be taken anew. Where elements may "
+            "move as it grows, a std::vector in the same order is better still. Where elements are inserted and erased later, copy it "
+            "again now and then.",
+            split->layout->container, split->layout->container);
     else
         how =
             "Once the list is complete, copy its elements into one array in the order of their links, and link the copies: its loops then "
