@@ -126,13 +126,6 @@ uint64_t lwp_suspension_weight(const struct lwp_suspension *suspension)
     return 0;
 }
 
-static bool gives_up;
-bool lwp_suspension_gives_up(struct lwp_suspension *suspension, const struct lwp_timer *timer)
-{
-    (void)suspension, (void)timer;
-    return gives_up;
-}
-
 bool lwp_suspension_begin(struct lwp_suspension *suspension, struct lwp_timer *timer, uint64_t next_ns, uint32_t *random)
 {
     (void)suspension, (void)timer, (void)next_ns, (void)random;
@@ -251,25 +244,6 @@ static void a_handler_costs_the_program_more_than_its_own_time(void **state)
     assert_in_range(thread.budget.spent[LWP_COST_SAMPLES], took + took / 4, 2 * took);
 }
 
-/* Of ticks that are dropped in the kernel nobody hears: were they not counted there, a thread that has no samples would cost any amount. */
-static void ticks_that_are_given_up_make_others_rarer(void **state)
-{
-    (void)state;
-    enum { PERIOD_NS = 1000000, SWITCHES = 1000 };
-    static struct lwp_thread thread = {.random = 1, .budget.share = 0.03};
-    static struct lwp_sampler sampler = {.period_ns = PERIOD_NS, .base_period_ns = PERIOD_NS, .suspension.short_ns = 1};
-    sampler.timer = (struct lwp_timer *)&sampler;
-    lwp_rate_give_up(&thread, &sampler);
-    assert_true(sampler.since_review == 0 && thread.last_cpu_ns == 0); /* none was dropped yet */
-    gives_up = true;
-    for (int i = 0; i < REVIEW_TICKS; i++) {
-        switched = (struct lwp_switched){.open = SWITCHES, .running = SWITCHES};
-        lwp_rate_give_up(&thread, &sampler);
-    }
-    assert_true(sampler.period_ns > 10 * PERIOD_NS && thread.last_cpu_ns > 0);
-    gives_up = false;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(switches_after_the_last_sample_are_charged),
@@ -277,7 +251,6 @@ int main(void)
                                        cmocka_unit_test(a_process_that_begins_while_the_run_owes_is_not_hastened),
                                        cmocka_unit_test(the_program_waits_until_the_timer_is_ahead),
                                        cmocka_unit_test(ticks_that_find_lwp_at_work_come_less_often),
-                                       cmocka_unit_test(ticks_that_are_given_up_make_others_rarer),
                                        cmocka_unit_test(a_handler_costs_the_program_more_than_its_own_time)};
     return cmocka_run_group_tests_name("rate", tests, NULL, NULL);
 }

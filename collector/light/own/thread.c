@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -16,18 +15,10 @@ struct lwp_threads_whole lwp_threads_whole;
 static __thread struct lwp_thread *thread_self;
 static __thread bool thread_ended; /* what still runs in it is not sampled */
 static __thread bool thread_waits;
-static bool thread_all_found;
 
 pid_t lwp_thread_tid(void)
 {
     return (pid_t)syscall(SYS_gettid);
-}
-
-unsigned lwp_thread_count(void)
-{
-    enum { LINKS = 2 }; /* of a folder, and one for each folder in it */
-    struct stat st;
-    return stat("/proc/self/task", &st) == 0 && st.st_nlink > LINKS ? (unsigned)st.st_nlink - LINKS : 0;
 }
 
 struct lwp_thread_events lwp_thread_events(void)
@@ -49,12 +40,9 @@ struct lwp_thread *lwp_thread_self(void)
     if (!thread_self && lwp_process.active && !thread_ended && !thread_waits) {
         /* a thread that was there before us, or was made behind pthread_create's back */
         pid_t tid = lwp_thread_tid();
-        const bool all = __atomic_load_n(&thread_all_found, __ATOMIC_ACQUIRE);
         for (struct lwp_thread *thread = lwp_threads; thread; thread = thread->next)
             if (thread->tid == tid && thread->attached)
                 thread_self = thread;
-        if (!thread_self && all)
-            thread_waits = true;
     }
     return thread_self;
 }
@@ -81,11 +69,6 @@ void lwp_thread_note(const char *text)
         lwp_process_unlock();
     }
     lwp_thread_leave(self);
-}
-
-void lwp_threads_found(bool all)
-{
-    __atomic_store_n(&thread_all_found, all, __ATOMIC_RELEASE);
 }
 
 void lwp_thread_waits(bool waits)

@@ -39,7 +39,6 @@ struct lwp_thread {
     uint32_t random;         /* state of the dither */
     uint64_t begun_ns;       /* CLOCK_MONOTONIC */
     double stands_for;       /* threads that began as it did, with itself, as long as not all are set up (process/late_threads.h); 0: one */
-    double of_long;          /* and later: of those that run long; one or more where some were made without lwp */
     struct lwp_sampler *sampler; /* sampling.h */
     struct lwp_thread *next; /* of all threads */
     int used;                /* 0: free for a new thread */
@@ -70,11 +69,8 @@ void lwp_thread_ends(struct lwp_thread *thread);
 /* The calling thread is not sampled yet: it is not searched for each time. */
 void lwp_thread_waits(bool waits);
 
-/* Those that were there before sampling began are all in the list: the caller is not searched for again if it is not. */
-void lwp_threads_found(bool all);
-
-/* Of the threads that began before `ns` (CLOCK_MONOTONIC) all are set up that still run, but for those without lwp. It was thread `by` that
- * saw to that; had it not been set up itself, it would have been by others only if it began before `others_ns`. */
+/* Of the threads that began before `ns` (CLOCK_MONOTONIC) all are set up that still run. It was thread `by` that saw to that; had it
+ * not been set up itself, it would have been by others only if it began before `others_ns`. */
 struct lwp_threads_whole {
     uint64_t ns, others_ns;
     const struct lwp_thread *by;
@@ -84,15 +80,12 @@ extern struct lwp_threads_whole lwp_threads_whole;
 static inline double lwp_thread_scale(const struct lwp_thread *thread)
 {
     const struct lwp_threads_whole *whole = &lwp_threads_whole;
-    if (thread->stands_for <= 1)
-        return 1;
-    return thread->begun_ns < (whole->by == thread ? whole->others_ns : whole->ns) ? thread->of_long : thread->stands_for;
+    return thread->stands_for <= 1 || thread->begun_ns < (whole->by == thread ? whole->others_ns : whole->ns) ? 1 : thread->stands_for;
 }
 
 void lwp_thread_forget_all(void); /* in a fork's child */
 
 pid_t lwp_thread_tid(void); /* the caller's, from the kernel */
-unsigned lwp_thread_count(void); /* of the process, all; 0: unknown */
 
 /* How often the caller has left the processor, and has used a page that was not mapped yet. */
 struct lwp_thread_events {

@@ -10,7 +10,6 @@
 #include "collector/light/own/thread.h"
 #include "collector/light/own/watched_memory.h"
 #include "collector/light/process/held_locks.h"
-#include "collector/light/process/start_functions.h"
 #include "collector/light/sampling/debugger.h"
 #include "collector/light/sampling/sampler.h"
 #include "collector/light/sampling/stop_cost.h"
@@ -28,10 +27,8 @@ enum {
     SOON_NS = 100000,
     AGAIN_NS = 1000000,
     MADE_A_LOOK = 64,
-    COST_FIRST_NS = 50000,
-    WAIT_FIRST_NS = 2000
+    COST_FIRST_NS = 50000
 };
-static const double least_seen = 1.0 / 64; /* of threads that all end soon */
 
 /* A place is a thread's from WAITS to FREE; only who looks at the table has it in LOOKED_AT, and not for long. */
 enum late_state { FREE, TAKEN, WAITS, LOOKED_AT };
@@ -41,27 +38,23 @@ struct late_thread {
     pid_t tid;
     uint64_t begun_ns;
     struct lwp_timer *timer; /* NULL: it has not waited long */
-    double of_long;
-    struct lwp_start_function *function;
 };
 
 static LWP_LARGE struct {
-    void (*set_up)(double of_long);
+    void (*set_up)(void);
     bool possible;
     struct late_thread thread[LATE_MOST];
     unsigned high, waiting, left_out; /* places from `high` on were never taken */
-    unsigned without, waited;
     unsigned made;
     uint32_t drawn, seed;
     uint64_t made_cpu_ns, each_ns; /* CPU time of the process at the last look by a maker, and for each thread made before it */
     uint64_t cost_ns, costs;       /* of those that were set up, how many */
-    uint64_t wait_ns;              /* of the others */
     int looks;
 } late;
 
 static __thread struct late_thread *late_self;
 
-void lwp_late_threads_start(void (*set_up)(double of_long))
+void lwp_late_threads_start(void (*set_up)(void))
 {
     late.set_up = set_up;
     late.seed = (uint32_t)lwp_clock(CLOCK_MONOTONIC) * 2654435761u ^ (uint32_t)getpid();
@@ -75,8 +68,8 @@ void lwp_late_threads_after_fork(void)
             lwp_timer_forget(late.thread[i].timer);
     memset(&late, 0, sizeof late);
     lwp_threads_whole = (struct lwp_threads_whole){0};
-    lwp_start_functions_forget();
-    lwp_thread_waits(false);
+    if (late_self)
+        lwp_thread_waits(false);
     late_self = NULL;
 }
 
@@ -87,12 +80,7 @@ void lwp_late_threads_charge(uint64_t ns, bool set_up)
         __atomic_fetch_add(&late.costs, 1, __ATOMIC_RELAXED);
 }
 
-void lwp_late_threads_charge_waiting(uint64_t ns)
-{
-    __atomic_fetch_add(&late.wait_ns, ns, __ATOMIC_RELAXED);
-}
-
-/* ---- whether a new thread is set up at once, waits, or is made without lwp ---- */
+/* ---- whether a new thread is set up at once ---- */
 
 /* CPU time that the process uses for each thread that it makes. */
 static uint64_t late_each_ns(void)
@@ -107,60 +95,26 @@ static uint64_t late_each_ns(void)
     return late.each_ns;
 }
 
-static uint64_t late_mean(const uint64_t *sum, uint64_t count, uint64_t unknown)
+static double late_chance(void)
 {
-    return count ? __atomic_load_n(sum, __ATOMIC_RELAXED) / count : unknown;
-}
-
-static double late_chance(uint64_t each_ns)
-{
-    const uint64_t costs = __atomic_load_n(&late.costs, __ATOMIC_RELAXED);
+    if (!late.possible)
+        return 1;
+    uint64_t each_ns = late_each_ns(), costs = __atomic_load_n(&late.costs, __ATOMIC_RELAXED);
+    uint64_t cost_ns = costs ? __atomic_load_n(&late.cost_ns, __ATOMIC_RELAXED) / costs : COST_FIRST_NS;
     bool full = __atomic_load_n(&late.waiting, __ATOMIC_RELAXED) >= LATE_MOST;
-    return full || lwp_run_is_rich() ? 1 : lwp_run_join_chance(each_ns, late_mean(&late.cost_ns, costs, COST_FIRST_NS));
+    return full || lwp_run_is_rich() ? 1 : lwp_run_join_chance(each_ns, cost_ns);
 }
 
-/* Half of what setting up may take. */
-static double late_chance_seen(uint64_t each_ns)
-{
-    const unsigned waited = __atomic_load_n(&late.waited, __ATOMIC_RELAXED);
-    const double chance = lwp_run_join_chance(each_ns, late_mean(&late.wait_ns, waited, WAIT_FIRST_NS)) / 2;
-    return chance > least_seen ? chance : least_seen;
-}
-
-struct lwp_late_draw lwp_late_threads_draw(const void *run, bool may_be_without)
+double lwp_late_threads_draw(void)
 {
     enum { STEP = 0x1e3779b9, CHANCES = 1 << 20 };
-    struct lwp_late_draw drawn = {.stands_for = 1, .of_long = 1};
-    if (!late.possible)
-        return drawn;
-    const uint64_t each_ns = late_each_ns();
-    double chance = late_chance(each_ns);
+    double chance = late_chance();
     uint32_t random = __atomic_add_fetch(&late.drawn, STEP, __ATOMIC_RELAXED) ^ late.seed;
-    drawn.function = lwp_start_function(run);
     if (chance >= 1)
-        return drawn;
+        return 1;
     random += !random;
     lwp_random_next(&random);
-    const double at = lwp_random_below(&random, CHANCES);
-    double seen = may_be_without && lwp_start_function_ends_soon(drawn.function) ? late_chance_seen(each_ns) : 1;
-    if (seen < 1) { /* what is left of the part for that */
-        chance /= 2;
-        seen = seen > chance ? seen : chance;
-        drawn.of_long = 1 / seen;
-    }
-    drawn.stands_for = at < chance * CHANCES ? 1 / chance : 0;
-    drawn.without = at >= seen * CHANCES;
-    if (drawn.without) {
-        lwp_shared_all(); /* what it uses cannot be seen */
-        __atomic_fetch_add(&late.left_out, 1, __ATOMIC_RELAXED);
-        __atomic_fetch_add(&late.without, 1, __ATOMIC_RELAXED);
-    }
-    return drawn;
-}
-
-unsigned lwp_late_threads_without(void)
-{
-    return __atomic_load_n(&late.without, __ATOMIC_RELAXED);
+    return lwp_random_below(&random, CHANCES) < chance * CHANCES ? 1 / chance : 0;
 }
 
 /* ---- the threads that wait ---- */
@@ -180,7 +134,7 @@ static struct late_thread *late_take(void)
     return NULL;
 }
 
-bool lwp_late_threads_wait(const struct lwp_late_draw *drawn)
+bool lwp_late_threads_wait(void)
 {
     if (!late.possible || lwp_confinement_came() || !lwp_own_stack_begin())
         return false;
@@ -190,12 +144,9 @@ bool lwp_late_threads_wait(const struct lwp_late_draw *drawn)
     lwp_shared_all(); /* what it uses cannot be seen */
     self->tid = lwp_own_stack_self->tid;
     self->begun_ns = lwp_clock(CLOCK_MONOTONIC);
-    self->of_long = drawn->of_long;
-    self->function = drawn->function;
     late_self = self;
     lwp_thread_waits(true);
     __atomic_fetch_add(&late.waiting, 1, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&late.waited, 1, __ATOMIC_RELAXED);
     __atomic_store_n(&self->state, WAITS, __ATOMIC_RELEASE);
     return true;
 }
@@ -221,8 +172,6 @@ bool lwp_late_threads_end(void)
     if (!self)
         return false;
     late_self = NULL; /* a signal from now on is for nobody */
-    if (!__atomic_load_n(&self->timer, __ATOMIC_RELAXED)) /* it has not run long */
-        lwp_start_function_ended(self->function);
     __atomic_fetch_add(&late.left_out, 1, __ATOMIC_RELAXED);
     while (!late_leave(self))
         sched_yield();
@@ -233,19 +182,6 @@ bool lwp_late_threads_end(void)
 unsigned lwp_late_threads_left_out(void)
 {
     return __atomic_load_n(&late.left_out, __ATOMIC_RELAXED);
-}
-
-/* No more than there are threads that were made without lwp: each task that is none of those that wait or are sampled. */
-static double late_of_long(const struct late_thread *self)
-{
-    if (self->of_long <= 1)
-        return 1;
-    const unsigned all = lwp_thread_count();
-    unsigned known = __atomic_load_n(&late.waiting, __ATOMIC_RELAXED);
-    for (const struct lwp_thread *thread = lwp_threads; thread; thread = thread->next)
-        known += thread->attached;
-    const double most = all ? 1 + (all > known ? all - known : 0) : self->of_long;
-    return most < self->of_long ? most : self->of_long;
 }
 
 /* The stack's bounds are asked of the C library, which may be just then in the middle of something. */
@@ -259,12 +195,11 @@ bool lwp_late_threads_tick(const void *ucontext)
     bool held = lwp_held_locks_are(ucontext);
     if (held && timer)
         lwp_timer_set_period(timer, AGAIN_NS);
-    const double of_long = late_of_long(self);
     if (!held && late_leave(self)) {
         late_self = NULL;
         lwp_thread_waits(false);
         if (!lwp_confinement_came() && !lwp_debugger_is_here() && lwp_process_is_ours())
-            late.set_up(of_long);
+            late.set_up();
     }
     errno = saved;
     return true;
@@ -277,10 +212,7 @@ static void late_look_at(struct late_thread *thread, uint64_t before_ns)
     enum late_state state = WAITS;
     if (!__atomic_compare_exchange_n(&thread->state, &state, LOOKED_AT, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
         return;
-    const bool is_new = thread->begun_ns < before_ns && !thread->timer;
-    if (is_new)
-        lwp_start_function_runs_long(thread->function);
-    if (is_new)
+    if (thread->begun_ns < before_ns && !thread->timer)
         __atomic_store_n(&thread->timer, lwp_timer_start(LWP_TIMER_SIGTRAP, thread->tid, lwp_stop_cost_bearable(SOON_NS)), __ATOMIC_RELEASE);
     __atomic_store_n(&thread->state, WAITS, __ATOMIC_RELEASE);
 }

@@ -97,19 +97,11 @@ static void start_end(void *unused)
     lwp_signals_finish();
 }
 
-/* A thread that was made without lwp may have a small one. */
-static void start_on_own_stack(void (*run)(void *))
-{
-    if (lwp_late_threads_without() && !lwp_confinement_came())
-        lwp_own_stack_begin();
-    lwp_own_stack_run(run, NULL);
-}
-
 static void start_finish(void)
 {
     lwp_dormant_end(true);
     if (lwp_process_is_ours())
-        start_on_own_stack(start_end);
+        lwp_own_stack_run(start_end, NULL);
 }
 
 void lwp_process_leave(const char *note)
@@ -206,7 +198,7 @@ static void start_fork_child(void)
 {
     const uint64_t start = lwp_confinement_came() ? 0 : lwp_clock(CLOCK_THREAD_CPUTIME_ID);
     if (!lwp_dormant_in_child() && lwp_process.active)
-        start_on_own_stack(start_in_child);
+        lwp_own_stack_run(start_in_child, NULL);
     if (start)
         lwp_run_fork_cost(lwp_clock(CLOCK_THREAD_CPUTIME_ID) - start);
 }

@@ -23,6 +23,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <threads.h>
 #include <unistd.h>
 
@@ -66,7 +67,7 @@ static void threads_name(pid_t tid, bool own, char *name, size_t room)
     name[strcspn(name, "\n")] = '\0';
 }
 
-static struct lwp_thread *threads_new(pid_t tid, bool own, const struct lwp_late_draw *drawn)
+static struct lwp_thread *threads_new(pid_t tid, bool own, double stands_for)
 {
     if (lwp_confinement_came())
         return NULL;
@@ -80,8 +81,7 @@ static struct lwp_thread *threads_new(pid_t tid, bool own, const struct lwp_late
         return NULL;
     thread->tid = tid;
     thread->begun_ns = lwp_clock(CLOCK_MONOTONIC);
-    thread->stands_for = drawn->stands_for;
-    thread->of_long = drawn->of_long;
+    thread->stands_for = stands_for;
     thread->busy = 1;
     char name[64];
     if (!lwp_process_open(&thread->file, (uint32_t)tid)) {
@@ -119,9 +119,9 @@ static struct lwp_thread *threads_new(pid_t tid, bool own, const struct lwp_late
     return NULL;
 }
 
-static void threads_start_here(void *drawn)
+static void threads_start_here(void *stands_for)
 {
-    struct lwp_thread *thread = threads_new(lwp_thread_tid(), true, drawn);
+    struct lwp_thread *thread = threads_new(lwp_thread_tid(), true, *(double *)stands_for);
     if (!thread)
         return;
     thread->busy = 0;
@@ -129,12 +129,10 @@ static void threads_start_here(void *drawn)
         pthread_setspecific(threads.key, thread);
 }
 
-static const struct lwp_late_draw threads_for_itself = {.stands_for = 1, .of_long = 1};
-
-static void threads_start_self(struct lwp_late_draw drawn)
+static void threads_start_self(double stands_for)
 {
     lwp_own_stack_begin(); /* the thread's may be small */
-    lwp_own_stack_run(threads_start_here, &drawn);
+    lwp_own_stack_run(threads_start_here, &stands_for);
 }
 
 static void threads_add(struct lwp_thread_totals *totals, const struct lwp_thread *thread)
@@ -177,16 +175,16 @@ static void threads_charge(uint64_t since_ns, bool set_up)
     lwp_late_threads_charge(ns, set_up);
 }
 
-static void threads_set_up_as(struct lwp_late_draw drawn)
+static void threads_set_up_as(double stands_for)
 {
     uint64_t began = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
-    threads_start_self(drawn);
+    threads_start_self(stands_for);
     threads_charge(began, true);
 }
 
-static void threads_set_up(double of_long)
+static void threads_set_up(void)
 {
-    threads_set_up_as((struct lwp_late_draw){.stands_for = of_long, .of_long = of_long});
+    threads_set_up_as(1);
 }
 
 /* What is done for threads that are not set up. To ask for CPU time would cost as much: one in TIMED times is timed, and stands for all. */
@@ -203,7 +201,6 @@ static void threads_timed(uint64_t from_ns)
     if (ns >= TIMED_LONGEST_NS)
         return;
     __atomic_fetch_add(&threads.own_ns, ns * TIMED, __ATOMIC_RELAXED);
-    lwp_late_threads_charge_waiting(ns * TIMED);
     lwp_run_spend(ns * TIMED);
 }
 
@@ -227,11 +224,19 @@ static void threads_end_self(void *value)
 
 bool lwp_threads_alone(void)
 {
-    return lwp_thread_count() == 1;
+    enum { LINKS = 2 }; /* of a folder, and one for each folder in it */
+    struct stat st;
+    return stat("/proc/self/task", &st) == 0 && st.st_nlink == LINKS + 1;
 }
 
-static void threads_start_others(void)
+void lwp_threads_start(void)
 {
+    if (!threads.key_made)
+        threads.key_made = pthread_key_create(&threads.key, threads_end_self) == 0;
+    threads_start_self(1);
+    lwp_late_threads_start(threads_set_up);
+    if (lwp_threads_alone()) /* as after a fork, where the program's malloc() may be locked: opendir() allocates */
+        return;
     DIR *tasks = opendir("/proc/self/task");
     if (!tasks)
         return;
@@ -239,22 +244,11 @@ static void threads_start_others(void)
         pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
         if (tid <= 0 || tid == lwp_thread_tid())
             continue;
-        struct lwp_thread *thread = threads_new(tid, false, &threads_for_itself);
+        struct lwp_thread *thread = threads_new(tid, false, 1);
         if (thread)
             thread->busy = 0;
     }
     closedir(tasks);
-}
-
-void lwp_threads_start(void)
-{
-    if (!threads.key_made)
-        threads.key_made = pthread_key_create(&threads.key, threads_end_self) == 0;
-    threads_start_self(threads_for_itself);
-    lwp_late_threads_start(threads_set_up);
-    if (!lwp_threads_alone()) /* as after a fork, where the program's malloc() may be locked: opendir() allocates */
-        threads_start_others();
-    lwp_threads_found(true);
 }
 
 void lwp_threads_finish(void)
@@ -283,7 +277,6 @@ void lwp_threads_after_fork(void)
         lwps_paths_free(&thread->contexts);
         thread->attached = false;
     }
-    lwp_threads_found(false);
     lwp_thread_forget_all();
     lwp_own_stack_after_fork();
     lwp_late_threads_after_fork();
@@ -306,7 +299,7 @@ struct thread_start {
     void *run; /* the program's function */
     void *argument;
     bool blocked; /* whether its maker believes that our signal is */
-    struct lwp_late_draw drawn;
+    double stands_for; /* late_threads.h */
 };
 _Static_assert(sizeof(struct thread_start) <= LWP_OWN_SMALL, "");
 
@@ -317,16 +310,10 @@ static struct thread_start *threads_prepare(void *run, void *argument)
     lwp_dormant_wake(); /* alone still, and says so */
     uint64_t from_ns = threads_timed_from(&prepared);
     lwp_own_files_alone(false);
-    struct thread_start *start = NULL;
-    if (lwp_process_has_memory()) { /* or in the child of a bare clone */
-        const bool blocked = lwp_signals_blocked();
-        const struct lwp_late_draw drawn = lwp_late_threads_draw(run, threads.key_made && !blocked);
-        start = drawn.without ? NULL : lwp_own_small();
-        if (start)
-            *start = (struct thread_start){run, argument, blocked, drawn};
-    }
+    struct thread_start *start = lwp_process_has_memory() ? lwp_own_small() : NULL; /* or in the child of a bare clone */
+    if (start)
+        *start = (struct thread_start){run, argument, lwp_signals_blocked(), lwp_late_threads_draw()};
     threads_timed(from_ns);
-    lwp_sampler_makes();
     return start;
 }
 
@@ -340,8 +327,8 @@ static struct thread_start threads_begin(void *given)
     lwp_signals_inherit(start.blocked);
     if (!lwp_process.active) /* its maker has looked whether it is ours */
         return start;
-    if (start.drawn.stands_for > 0 || !threads.key_made || !lwp_late_threads_wait(&start.drawn))
-        threads_set_up_as(start.drawn);
+    if (start.stands_for > 0 || !threads.key_made || !lwp_late_threads_wait())
+        threads_set_up_as(start.stands_for);
     else {
         pthread_setspecific(threads.key, &threads); /* any value: so that its end is seen */
         threads_timed(from_ns);

@@ -12,9 +12,6 @@
 #include "collector/light/watch/system_calls.h"
 
 #include <errno.h>
-#include <signal.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 #include <x86intrin.h>
 
 /* The interrupted stack may be a small one (a coroutine's, an 8 KiB sigaltstack), and unwinding takes a few KiB. */
@@ -193,28 +190,5 @@ void lwp_sampler_handler(int signal, siginfo_t *info, void *ucontext)
         interrupt_close(self, sampler);
     }
     __atomic_fetch_sub(&self->busy, 1, __ATOMIC_RELEASE);
-    errno = saved;
-}
-
-/* One that does so all the time is mostly in the kernel, and each switch is dear while perf's clock is about to tick. */
-void lwp_sampler_makes(void)
-{
-    enum { FIRST_AT = 16, EACH = 4 };
-    struct lwp_thread *self = lwp_thread_self();
-    struct lwp_sampler *sampler = self && !self->busy ? self->sampler : NULL;
-    if (!sampler || !sampler->timer || sampler->suspension.suspended || ++sampler->made < FIRST_AT || sampler->made % EACH)
-        return;
-    int saved = errno;
-    const uint64_t all = UINT64_MAX;
-    uint64_t before;
-    if (lwp_process_records() && !lwp_confinement_came() && syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, &before, sizeof all) == 0) {
-        __atomic_fetch_add(&self->busy, 1, __ATOMIC_SEQ_CST);
-        if (__atomic_load_n(&self->attached, __ATOMIC_SEQ_CST)) {
-            lwp_rate_give_up(self, sampler);
-            interrupt_close(self, sampler);
-        }
-        __atomic_fetch_sub(&self->busy, 1, __ATOMIC_RELEASE);
-        syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof before);
-    }
     errno = saved;
 }

@@ -197,21 +197,6 @@ void lwp_rate_lost(struct lwp_thread *self, struct lwp_sampler *sampler)
     rate_draw(self, sampler);
 }
 
-void lwp_rate_give_up(struct lwp_thread *self, struct lwp_sampler *sampler)
-{
-    const bool on = lwp_suspension_is_on(&sampler->suspension);
-    if (on ? !lwp_suspension_gives_up(&sampler->suspension, sampler->timer) : !sampler->first_ns)
-        return;
-    rate_pass(self, sampler);
-    lwp_budget_spend(&self->budget, LWP_COST_SAMPLES, on ? lwp_stop_cost_tick() : 0);
-    sampler->since_review++;
-    sampler->since_heap_review++;
-    rate_review(self, sampler, self->last_cpu_ns);
-    lwp_run_tell(self);
-    sampler->of_period = 0;
-    rate_draw(self, sampler);
-}
-
 /* Short pauses change nothing, so that what is recorded between them is sampled as evenly as ever. In longer ones perf's clock is off,
  * which costs nothing at switches, and from time to time it is looked whether the pause is over. A thread that is mostly in the kernel
  * has few ticks in a long time. */

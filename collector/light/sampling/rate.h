@@ -26,10 +26,6 @@ void lwp_rate_next(struct lwp_thread *self, struct lwp_sampler *sampler, uint64_
 /* A signal came while nothing could be looked at. */
 void lwp_rate_lost(struct lwp_thread *self, struct lwp_sampler *sampler);
 
-/* The calling thread is mostly in the kernel, and leaves the processor all the time: where that makes each tick dear, no further one is
- * waited for before the next suspension. Not while a signal may come. */
-void lwp_rate_give_up(struct lwp_thread *self, struct lwp_sampler *sampler);
-
 /* A signal came while no samples are wanted. */
 void lwp_rate_closed(struct lwp_thread *self, struct lwp_sampler *sampler);
 

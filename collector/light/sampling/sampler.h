@@ -40,7 +40,4 @@ bool lwp_sampler_can_wait(void);
 /* The signal the sampler needs, 0: none; the program must not be able to block or ignore it. */
 int lwp_sampler_signal(void);
 
-/* The calling thread is about to make another. */
-void lwp_sampler_makes(void);
-
 #endif

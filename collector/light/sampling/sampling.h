@@ -51,7 +51,6 @@ struct lwp_sampler {
     uint64_t since_review, since_heap_review; /* periods, with and without a sample */
     unsigned closed;                         /* signals in a row that came while no samples were wanted */
     uint64_t closed_ns;                      /* CPU time between the first and the last of them */
-    unsigned made;                           /* threads by this one */
     unsigned lost;                           /* signals since the last sample that came while nothing could be looked at */
     struct lwp_suspension suspension;
     struct lwp_watching watching;

@@ -58,16 +58,6 @@ uint64_t lwp_suspension_dropped(struct lwp_suspension *suspension, const struct 
     return dropped;
 }
 
-bool lwp_suspension_gives_up(struct lwp_suspension *suspension, const struct lwp_timer *timer)
-{
-    const uint64_t now = lwp_timer_ran(timer), began = suspension->began_ns, most = suspension->short_ns + suspension->short_ns / 4;
-    if (suspension->suspended || !now || !began || now - began < most)
-        return false;
-    suspension->carried_ns += suspension->left * suspension->part_ns;
-    suspension->left = 0;
-    return true;
-}
-
 uint64_t lwp_suspension_weight(const struct lwp_suspension *suspension)
 {
     return (suspension->part_ns + suspension->ran_ns) * (suspension->taken_at_once + 1) / (suspension->taken + 1);
@@ -148,8 +138,6 @@ bool lwp_suspension_end_bound(struct lwp_suspension *suspension, struct lwp_time
 
 void lwp_suspension_end(struct lwp_suspension *suspension, struct lwp_timer *timer, uint64_t suspended_ns)
 {
-    suspended_ns += suspension->carried_ns;
-    suspension->carried_ns = 0;
     uint64_t samples = suspended_ns / suspension->wanted_ns;
     samples = samples < 1 ? 1 : samples > SAMPLES_MOST ? SAMPLES_MOST : samples;
     suspension->part_ns = suspended_ns / samples;

@@ -20,7 +20,6 @@ struct lwp_suspension {
     uint64_t wanted_ns;                  /* between samples, as it was drawn when the suspension began */
     uint64_t part_ns;                    /* of the suspension, that each sample after it stands for */
     unsigned left;                       /* samples to come until the next suspension, but for this one */
-    uint64_t carried_ns;                 /* what those stood for that were given up */
     bool suspended;                      /* now: a tick is one that was under way when perf's clock was stopped */
     bool pause;                          /* while no samples are wanted */
     bool bounded;                        /* the timer is set to when armed registers have to go */
@@ -59,10 +58,6 @@ uint64_t lwp_suspension_dropped(struct lwp_suspension *suspension, const struct 
 /* What a sample after a suspension stands for: of its own time the program's part, estimated by which first ticks were dropped in
  * the kernel. */
 uint64_t lwp_suspension_weight(const struct lwp_suspension *suspension);
-
-/* Whether the timer has run so long that a tick was dropped in the kernel: then the samples until the next suspension are given up. Those
- * that are taken stand for them, as they do for the fraction of first ticks that were not dropped. */
-bool lwp_suspension_gives_up(struct lwp_suspension *suspension, const struct lwp_timer *timer);
 
 /* After a sample: suspends the timer, so that the next one is taken in about `next_ns`, when it is worth it and possible, or lets
  * it run on for the samples that the last suspension still owes. False: neither. */
