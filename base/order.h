@@ -20,6 +20,11 @@ static inline int lwp_compare_u64(const void *a, const void *b)
     return LWP_COMPARE(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
+static inline int lwp_compare_i64(const void *a, const void *b)
+{
+    return LWP_COMPARE(*(const int64_t *)a, *(const int64_t *)b);
+}
+
 static inline int lwp_compare_double(const void *a, const void *b)
 {
     return LWP_COMPARE(*(const double *)a, *(const double *)b);

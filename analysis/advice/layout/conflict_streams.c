@@ -101,12 +101,6 @@ static bool place_says(const struct lwp_conflict_loop *loop, const struct place_
     return true;
 }
 
-static int place_compare(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Where most pairs say it is: of those near the best of them the most frequent. */
 static void place_one(struct place_making *making, uint32_t of)
 {
@@ -117,7 +111,7 @@ static void place_one(struct place_making *making, uint32_t of)
     for (size_t i = 0; i < making->count && count < LWP_CONCURRENT_KEPT; i++)
         if (place_says(loop, &making->pairs[i], of, &at))
             said[count++] = at;
-    qsort(said, count, sizeof *said, place_compare);
+    qsort(said, count, sizeof *said, lwp_compare_i64);
     for (size_t i = 0; i < count; i++) {
         size_t near = 0, same = 0;
         if (i && said[i] == said[i - 1])

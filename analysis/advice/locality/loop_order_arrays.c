@@ -15,12 +15,6 @@ enum { SIBLINGS = 64, VOTES = 2 * LWP_PAIR_KEPT, VOTES_LEAST = 3 };
 
 static const double missed_least = 5; /* accesses that would have been seen: by chance there is none in one of 150 cases */
 
-static int arrays_by_distance(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return LWP_COMPARE(x, y);
-}
-
 /* By the code. */
 static bool arrays_related(const struct lwp_order *order, const struct lwp_stream *from, const struct lwp_stream *to, int64_t *apart)
 {
@@ -56,7 +50,7 @@ static bool arrays_seen(const struct lwp_order *order, const struct lwp_order_ac
     }
     if (count < VOTES_LEAST)
         return false;
-    qsort(votes, count, sizeof *votes, arrays_by_distance);
+    qsort(votes, count, sizeof *votes, lwp_compare_i64);
     *apart = votes[count / 2];
     for (size_t i = 0; i < count; i++)
         agreeing += votes[i] == *apart;
