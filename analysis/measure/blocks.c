@@ -87,12 +87,12 @@ static bool blocks_take(uint64_t bytes, struct blocks_answer *answer)
 }
 #endif
 
-struct lwp_share lwp_measure_block_ns(uint64_t bytes)
+static struct lwp_share blocks_time(uint64_t bytes)
 {
     struct blocks_answer answer;
     int ends[2];
     bool known = false;
-    if (bytes == 0 || bytes > BYTES_MOST || pipe2(ends, O_CLOEXEC))
+    if (pipe2(ends, O_CLOEXEC))
         return (struct lwp_share){0};
     const pid_t child = fork();
     if (child == 0) {
@@ -110,4 +110,16 @@ struct lwp_share lwp_measure_block_ns(uint64_t bytes)
         return (struct lwp_share){0};
     qsort(answer.ns, SERIES, sizeof *answer.ns, lwp_compare_double);
     return (struct lwp_share){answer.ns[SERIES / 2], answer.ns[SERIES / 4], answer.ns[SERIES - 1 - SERIES / 4]};
+}
+
+struct lwp_share lwp_measure_block_ns(uint64_t bytes)
+{
+    static struct lwp_share kept[BYTES_MOST + 1];
+    static bool timed[BYTES_MOST + 1];
+    if (bytes == 0 || bytes > BYTES_MOST)
+        return (struct lwp_share){0};
+    if (!timed[bytes])
+        kept[bytes] = blocks_time(bytes);
+    timed[bytes] = true;
+    return kept[bytes];
 }

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /* Nanoseconds of CPU time of malloc() for a block of so many bytes, one after the other out of pages that are there already: the median of
- * several series, and their quartiles. All 0: not known (too large a block, or no glibc). */
+ * several series, and their quartiles; timed once for each size. All 0: not known (too large a block, or no glibc). */
 struct lwp_share lwp_measure_block_ns(uint64_t bytes);
 
 #endif
