@@ -302,17 +302,15 @@ double lwp_gain_sampled(const struct lwp_profile *profile)
     return model_sampled(profile, model_kernel(profile).value);
 }
 
-double lwp_gain_pages(const struct lwp_profile *profile, double bytes)
-{
-    const double kernel = model_kernel(profile).value, made = fmin(kernel, bytes / page * (double)profile->page_fault_ns),
-                 all = (double)profile->user_ns + kernel;
-    return lwp_engine_row(profile->engine)->cpu_time && all > 0 ? fmax(0, made) / all : 0;
-}
-
 double lwp_gain_of_time(const struct lwp_profile *profile, double ns)
 {
     const double all = (double)profile->user_ns + model_kernel(profile).value;
     return lwp_engine_row(profile->engine)->cpu_time && all > 0 ? ns / all : 0;
+}
+
+double lwp_gain_pages(const struct lwp_profile *profile, double bytes)
+{
+    return lwp_gain_of_time(profile, fmax(0, fmin(model_kernel(profile).value, bytes / page * (double)profile->page_fault_ns)));
 }
 
 bool lwp_gain_known(const struct lwp_profile *profile)
