@@ -35,10 +35,12 @@ double lwp_gain_nodes(const struct lwp_profile *profile, uint32_t object)
 
 void lwp_gain_turns(struct lwp_profile *profile, struct lwp_gain_visit *visit, double own)
 {
+    if (!visit->shape.led)
+        return;
     uint32_t *turns = lwp_arena_alloc(profile->arena, TURNS_MOST, sizeof *turns);
     double all = own, most = own;
     visit->turns = turns;
-    for (size_t k = 0; k < visit->object_count && visit->shape.led; k++)
+    for (size_t k = 0; k < visit->object_count; k++)
         LWP_STREAMS_OF(profile, visit->objects[k], stream)
             for (size_t i = 0; i < profile->stream_count && stream->region == visit->region && stream->module != LWP_NONE; i++) {
                 const struct lwp_stream *also = &profile->streams[i];
