@@ -158,10 +158,9 @@ static uint64_t last_store(struct lwp_code *code, uint32_t module, const char *p
     return found;
 }
 
-/* The last access in loops two deep: through a row that is loaded, to which the column is added before. */
-static void test_loaded_rows(void **state)
+/* The last store of so many bytes in the function of nests.c, as both compilers translate it. */
+static void check_nest(const char *function, unsigned bytes, void (*check)(struct lwp_code *, uint32_t module, uint64_t at))
 {
-    (void)state;
     char path[256];
     static const char *const compilers[] = {"gcc", "clang"};
     for (size_t i = 0; i < 2; i++) {
@@ -170,39 +169,43 @@ static void test_loaded_rows(void **state)
         struct lwp_arena *arena = lwp_arena_new();
         struct lwp_code *code = lwp_code_new(arena);
         const uint32_t module = lwp_code_module(code, path, NULL, 0);
-        const uint64_t found = last_store(code, module, path, "adjust", 4);
-        uint32_t loop;
-        int64_t step;
-        assert_int_equal(lwp_code_loop_step(code, module, found, 1, false, &loop, &step), LWP_LOOP_STEP_UNKNOWN);
-        assert_int_equal(lwp_code_loop_step(code, module, found, 1, true, &loop, &step), LWP_LOOP_STEP_CONSTANT);
-        assert_int_equal(step, 4);
+        check(code, module, last_store(code, module, path, function, bytes));
         lwp_code_free(code);
         lwp_arena_free(arena);
     }
+}
+
+static void check_loaded_rows(struct lwp_code *code, uint32_t module, uint64_t at)
+{
+    uint32_t loop;
+    int64_t step;
+    assert_int_equal(lwp_code_loop_step(code, module, at, 1, false, &loop, &step), LWP_LOOP_STEP_UNKNOWN);
+    assert_int_equal(lwp_code_loop_step(code, module, at, 1, true, &loop, &step), LWP_LOOP_STEP_CONSTANT);
+    assert_int_equal(step, 4);
+}
+
+/* The last access in loops two deep: through a row that is loaded, to which the column is added before. */
+static void test_loaded_rows(void **state)
+{
+    (void)state;
+    check_nest("adjust", 4, check_loaded_rows);
+}
+
+static void check_begins_further_on(struct lwp_code *code, uint32_t module, uint64_t at)
+{
+    int64_t rows, bytes;
+    uint32_t loop;
+    assert_int_equal(lwp_code_loop_step(code, module, at, 1, false, &loop, &bytes), LWP_LOOP_STEP_VARIABLE);
+    assert_true(lwp_code_loop_rows(code, module, at, at, 1, &rows, &bytes));
+    assert_int_equal(rows, 1);
+    assert_int_equal(bytes, 8);
 }
 
 /* The only store goes down a column; the loop around goes to the next column, and begins a row further on. */
 static void test_begins_further_on(void **state)
 {
     (void)state;
-    char path[256];
-    static const char *const compilers[] = {"gcc", "clang"};
-    for (size_t i = 0; i < 2; i++) {
-        if (!programs_build(compilers[i], "-O2 -fno-tree-vectorize -fno-unroll-loops -Dnoclone=noinline", "nests.c", path, sizeof path))
-            continue;
-        struct lwp_arena *arena = lwp_arena_new();
-        struct lwp_code *code = lwp_code_new(arena);
-        const uint32_t module = lwp_code_module(code, path, NULL, 0);
-        const uint64_t at = last_store(code, module, path, "reduce_rows", 8);
-        int64_t rows, bytes;
-        uint32_t loop;
-        assert_int_equal(lwp_code_loop_step(code, module, at, 1, false, &loop, &bytes), LWP_LOOP_STEP_VARIABLE);
-        assert_true(lwp_code_loop_rows(code, module, at, at, 1, &rows, &bytes));
-        assert_int_equal(rows, 1);
-        assert_int_equal(bytes, 8);
-        lwp_code_free(code);
-        lwp_arena_free(arena);
-    }
+    check_nest("reduce_rows", 8, check_begins_further_on);
 }
 
 /* The column that the new inner loop goes down is the same each time: the caches keep its lines, and the others are used up. */
