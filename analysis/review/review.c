@@ -58,12 +58,10 @@ static void review_item(struct lwp_review *review, const json_t *finding, struct
 {
     const json_t *refs = json_object_get(finding, "refs"), *part = NULL;
     const char *unit = lwp_json_string(json_object_get(review->root, "run"), "weight_unit");
-    double share = lwp_json_amount(finding, "share");
     *item = (struct lwp_review_item){.id = lwp_json_string_or(finding, "id", "?"),
                                      .title = lwp_json_string_or(finding, "title", "?"),
                                      .next_step = lwp_json_string_or(finding, "next_step", ""),
                                      .severity = lwp_json_string_or(finding, "severity", "low"),
-                                     .share = share,
                                      .share_of = "of all time",
                                      .speedup = lwp_json_amount(finding, "speedup"),
                                      .low = lwp_json_end(finding, "expected_speedup", 0),
@@ -71,6 +69,8 @@ static void review_item(struct lwp_review *review, const json_t *finding, struct
                                      .gain_of = lwp_unit_named(unit)->gain_of,
                                      .stake = lwp_json_amount(finding, "time_at_stake"),
                                      .subject = "?"};
+    lwp_review_interval(item, finding);
+    const double share = item->share;
     review_tried(review, finding, item);
     item->rule = review_rule_of_id(item->id);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !part; i++) {

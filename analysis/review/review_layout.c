@@ -2,6 +2,8 @@
 #include "analysis/review/review_parts.h"
 
 #include "analysis/review/names.h"
+#include "base/arena.h"
+#include "base/order.h"
 #include "base/path.h"
 
 #include <math.h>
@@ -11,7 +13,7 @@
 #define SAY(...) lwp_arena_printf(review->arena, __VA_ARGS__)
 #define FACT(...) lwp_review_fact(review, item, __VA_ARGS__)
 
-enum { LOOPS_SHOWN = 10, LEFT_OUT_SHOWN = 10 };
+enum { LOOPS_SHOWN = 10, LEFT_OUT_SHOWN = 10, SITES_SHOWN = 3 };
 
 static const double loop_share = 0.001;
 
@@ -39,16 +41,49 @@ static const char *layout_callers(const struct lwp_review *review, const json_t 
     return various ? SAY("%s%s", text, *text ? " < various callers" : ", by various callers") : text;
 }
 
+/* All objects of one type have one split, the heaviest first; NULL: there are no more. Results of older versions name only that one. */
+static const json_t *layout_object(const struct lwp_review *review, const json_t *split, size_t i)
+{
+    const json_t *all = json_object_get(split, "objects");
+    return all      ? lwp_json_at(review->root, "objects", json_array_get(all, i))
+           : i == 0 ? lwp_json_entry(review->root, "objects", split, "object")
+                    : NULL;
+}
+
+/* Where objects of one type are allocated: each place once, the heaviest first. */
+static void layout_allocated(struct lwp_review *review, struct lwp_review_item *item, const json_t *split)
+{
+    const char *shown[SITES_SHOWN];
+    const json_t *object;
+    size_t count = 0, others = 0;
+    for (size_t i = 0; (object = layout_object(review, split, i)); i++) {
+        const json_t *site = json_object_get(object, "site");
+        if (!json_is_string(json_object_get(site, "file")))
+            continue;
+        const char *text =
+            SAY("in %s at %s:%.0f%s", lwp_review_call(review, lwp_json_string_or(site, "function", "?")),
+                lwp_path_last(lwp_json_string_or(site, "file", "?")), lwp_json_amount(site, "line"), layout_callers(review, object, site));
+        lwp_review_add_frame(review, item, "allocated", site);
+        size_t same = 0;
+        while (same < count && strcmp(shown[same], text))
+            same++;
+        if (same < count)
+            continue;
+        if (count == SITES_SHOWN)
+            others++;
+        else
+            FACT(count ? "" : "allocated", "%s", shown[count] = text), count++;
+    }
+    if (others)
+        FACT("", "and at %zu other places", others);
+}
+
 static void layout_declared(struct lwp_review *review, struct lwp_review_item *item, const json_t *object)
 {
-    const json_t *declared = json_object_get(object, "declared"), *site = json_object_get(object, "site");
+    const json_t *declared = json_object_get(object, "declared");
     if (json_is_string(json_object_get(declared, "file")))
         FACT("declared", "at %s:%.0f", lwp_path_last(lwp_json_string_or(declared, "file", "?")), lwp_json_amount(declared, "line"));
-    if (json_is_string(json_object_get(site, "file")))
-        FACT("allocated", "in %s at %s:%.0f%s", lwp_review_call(review, lwp_json_string_or(site, "function", "?")),
-             lwp_path_last(lwp_json_string_or(site, "file", "?")), lwp_json_amount(site, "line"), layout_callers(review, object, site));
     lwp_review_add_frame(review, item, "declared", declared);
-    lwp_review_add_frame(review, item, "allocated", site);
 }
 
 /* What a replay of the trace says of the new layout. */
@@ -113,21 +148,42 @@ static bool layout_counted(const struct lwp_review *review, const json_t *object
     return !json_is_integer(unrecorded) || lwp_json_amount(object, "allocations") <= 1;
 }
 
-/* An array that grows has room for more: how many elements are used is known from samples. */
-static const char *layout_elements(struct lwp_review *review, const json_t *object)
+/* What all objects of a split hold. */
+struct layout_held {
+    double samples, elements, bytes, used, time;
+    bool about; /* it is known from samples how many elements are used: an array that grows has room for more */
+    bool counted;
+};
+
+static struct layout_held layout_hold(const struct lwp_review *review, const json_t *split)
 {
-    const double elements = lwp_json_amount(object, "elements");
-    if (lwp_json_amount(object, "used_bytes") <= 0 || elements < 1)
-        return SAY("%s%.0f elements", layout_counted(review, object) ? "" : "about ", elements);
-    const double digits = pow(10, fmax(0, floor(log10(elements)) - 2));
-    return SAY("about %.0f elements", digits * round(elements / digits));
+    struct layout_held held = {.counted = true};
+    const json_t *object;
+    for (size_t i = 0; (object = layout_object(review, split, i)); i++) {
+        const double bytes = lwp_json_amount(object, "bytes"), used = lwp_json_amount(object, "used_bytes");
+        held.samples += lwp_json_amount(object, "samples");
+        held.elements += lwp_json_amount(object, "elements");
+        held.bytes += bytes;
+        held.used += used > 0 ? used : bytes;
+        held.time += lwp_json_percent(object, "time_share");
+        held.about |= used > 0;
+        held.counted &= layout_counted(review, object);
+    }
+    return held;
 }
 
-static const char *layout_bytes(struct lwp_review *review, const json_t *object)
+static const char *layout_elements(struct lwp_review *review, const struct layout_held *held)
 {
-    const double all = lwp_json_amount(object, "bytes"), used = lwp_json_amount(object, "used_bytes");
-    const char *text = lwp_review_bytes(review, all);
-    return used > 0 && used < all ? SAY("%s of %s", lwp_review_bytes(review, used), text) : text;
+    if (!held->about || held->elements < 1)
+        return SAY("%s%.0f elements", held->counted ? "" : "about ", held->elements);
+    const double digits = pow(10, fmax(0, floor(log10(held->elements)) - 2));
+    return SAY("about %.0f elements", digits * round(held->elements / digits));
+}
+
+static const char *layout_bytes(struct lwp_review *review, const struct layout_held *held)
+{
+    const char *text = lwp_review_bytes(review, held->bytes);
+    return held->about && held->used < held->bytes ? SAY("%s of %s", lwp_review_bytes(review, held->used), text) : text;
 }
 
 /* Where as many lines come as before, in another order, two equal numbers under a gain would say that nothing changes. */
@@ -141,11 +197,12 @@ static const char *layout_lines(struct lwp_review *review, const json_t *traffic
 static void layout_split_facts(struct lwp_review *review, struct lwp_review_item *item, const json_t *split, const json_t *object)
 {
     const json_t *traffic = json_object_get(split, "traffic"), *memory = json_object_get(split, "memory");
-    FACT("evidence", "memory stall on it takes %.1f %% of all time (%.1f-%.1f), %.0f samples", 100 * item->share, 100 * item->share_low,
-         100 * item->share_high, lwp_json_amount(object, "samples"));
-    FACT("", "%s of %.0f bytes%s, %s; its loops take %.1f %%", layout_elements(review, object), lwp_json_amount(object, "element_bytes"),
-         layout_sure(review, split), layout_bytes(review, object), lwp_json_percent(object, "time_share"));
+    const struct layout_held held = layout_hold(review, split);
+    FACT("evidence", "memory stall on it takes %s, %.0f samples", lwp_review_share(review, item), held.samples);
+    FACT("", "%s of %.0f bytes%s, %s; its loops take %.1f %%", layout_elements(review, &held), lwp_json_amount(object, "element_bytes"),
+         layout_sure(review, split), layout_bytes(review, &held), held.time);
     layout_declared(review, item, object);
+    layout_allocated(review, item, split);
     FACT("confidence", "%s%s", lwp_json_string_or(split, "confidence", "?"), layout_witnesses(review, object));
     layout_gain(review, item, split);
     FACT("", "%s", layout_lines(review, traffic, "element visited"));
@@ -154,26 +211,57 @@ static void layout_split_facts(struct lwp_review *review, struct lwp_review_item
          lwp_review_bytes(review, lwp_json_amount(memory, "after")));
 }
 
+struct layout_use {
+    double share;
+    const json_t *loop, *fields;
+};
+
+static int layout_use_compare(const void *a, const void *b)
+{
+    const struct layout_use *x = a, *y = b;
+    return (x->share < y->share) - (x->share > y->share);
+}
+
+/* What each loop uses, of all objects of the split. */
+static void layout_uses(struct lwp_review *review, struct lwp_review_item *item, const json_t *split)
+{
+    struct layout_use *uses = NULL;
+    const json_t *object, *row;
+    size_t count = 0, room = 0, i, k;
+    for (i = 0; (object = layout_object(review, split, i)); i++) {
+        json_array_foreach(json_object_get(object, "loops"), k, row) {
+            const json_t *loop = lwp_json_entry(review->root, "loops", row, "loop");
+            size_t at = 0;
+            while (at < count && uses[at].loop != loop)
+                at++;
+            if (at == count)
+                LWP_APPEND(&uses, &count, &room, (struct layout_use){.loop = loop});
+            if (json_array_size(json_object_get(row, "fields")) > json_array_size(uses[at].fields))
+                uses[at].fields = json_object_get(row, "fields");
+            uses[at].share += lwp_json_amount(row, "share");
+        }
+    }
+    LWP_SORT(uses, count, layout_use_compare);
+    for (i = 0; i < count && i < LOOPS_SHOWN && uses[i].share >= loop_share; i++) {
+        lwp_review_row(item, uses[i].share, lwp_review_loop_text(review, uses[i].loop), lwp_review_join(review, uses[i].fields));
+        lwp_review_add_loop(review, item, "loop", uses[i].loop);
+    }
+    free(uses);
+}
+
 void lwp_review_split(struct lwp_review *review, struct lwp_review_item *item, const json_t *split)
 {
-    const json_t *object = lwp_json_entry(review->root, "objects", split, "object"), *row;
-    size_t i;
+    const json_t *object = lwp_json_entry(review->root, "objects", split, "object");
     item->rule = lwp_json_string_or(split, "kind", "split");
     item->subject = layout_subject(review, object);
     item->confidence = lwp_json_string(split, "confidence");
     item->declaration = lwp_json_string(split, "declaration");
     item->split = split;
-    lwp_review_interval(item, object);
+    if (item->share_high <= 0) /* as of older versions, whose splits are of one object */
+        lwp_review_interval(item, object);
     layout_split_facts(review, item, split, object);
     item->row_heading = "uses";
-    json_array_foreach(json_object_get(object, "loops"), i, row) {
-        const json_t *loop = lwp_json_entry(review->root, "loops", row, "loop");
-        if (lwp_json_amount(row, "share") < loop_share || item->row_count == LOOPS_SHOWN)
-            break;
-        lwp_review_row(item, lwp_json_amount(row, "share"), lwp_review_loop_text(review, loop),
-                       lwp_review_join(review, json_object_get(row, "fields")));
-        lwp_review_add_loop(review, item, "loop", loop);
-    }
+    layout_uses(review, item, split);
 }
 
 static int layout_name_compare(const void *a, const void *b)

@@ -159,6 +159,43 @@ static void test_as_many_lines(void **state)
     }
 }
 
+/* A split is of all objects of a type: what is said of it is what they take together, and each place that allocates them. */
+static void test_split_of_several(void **state)
+{
+    (void)state;
+    json_t *root = analysis(1, "fetch");
+    json_object_set_new(root, "loops", json_loads("[{\"function\":\"first\"},{\"function\":\"last\"}]", 0, NULL));
+    json_object_set_new(
+        root, "objects",
+        json_loads("[{\"name\":\"a\",\"type\":\"struct cell\",\"elements\":1000,\"bytes\":4096,\"samples\":30,\"time_share\":0.3,"
+                   "\"share\":0.3,\"share_ci\":[0.2,0.4],\"fields\":[{}],\"site\":{\"function\":\"fetch\",\"file\":\"/s/a.c\",\"line\":1},"
+                   "\"loops\":[{\"loop\":0,\"share\":0.2,\"fields\":[\"x\"]},{\"loop\":1,\"share\":0.1,\"fields\":[\"x\"]}]},"
+                   "{\"name\":\"b\",\"type\":\"struct cell\",\"elements\":500,\"bytes\":4096,\"samples\":20,\"time_share\":0.25,"
+                   "\"share\":0.2,\"share_ci\":[0.1,0.3],\"fields\":[{}],\"site\":{\"function\":\"make\",\"file\":\"/s/a.c\",\"line\":7},"
+                   "\"loops\":[{\"loop\":1,\"share\":0.15,\"fields\":[\"x\",\"y\"]}]}]",
+                   0, NULL));
+    json_object_set_new(json_array_get(json_object_get(root, "splits"), 0), "objects", json_pack("[i,i]", 0, 1));
+    json_object_update_new(json_array_get(json_object_get(root, "findings"), 0),
+                           json_pack("{s:f,s:[f,f]}", "share", 0.5, "share_ci", 0.45, 0.55));
+    struct lwp_review *review = lwp_review_new(root, NULL, NULL);
+    const struct lwp_review_item *item = &review->items[0];
+    static const char *const said[] = {"memory stall on it takes 50.0 % of all time (45.0-55.0), 50 samples",
+                                       "1500 elements of 0 bytes, 8.0 KiB; its loops take 55.0 %", "in fetch() at a.c:1",
+                                       "in make() at a.c:7"};
+    for (size_t k = 0; k < sizeof said / sizeof *said; k++) {
+        size_t found = 0;
+        for (size_t i = 0; i < item->fact_count; i++)
+            found += strcmp(item->facts[i].text, said[k]) == 0;
+        assert_int_equal(found, 1);
+    }
+    assert_int_equal(item->row_count, 2);
+    assert_string_equal(item->rows[0].text, "x, y");
+    assert_float_equal(item->rows[0].share, 0.25, 1e-9);
+    assert_float_equal(item->rows[1].share, 0.2, 1e-9);
+    lwp_review_free(review);
+    json_decref(root);
+}
+
 /* Two objects of one name are said by who allocates them, of one site by what their paths do not share. */
 static void test_one_name_for_two(void **state)
 {
@@ -271,10 +308,19 @@ static void test_gain(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stable_names),  cmocka_unit_test(test_cost),          cmocka_unit_test(test_relative_paths),
-        cmocka_unit_test(test_markdown_text), cmocka_unit_test(test_fingerprint),   cmocka_unit_test(test_one_reason_for_two),
-        cmocka_unit_test(test_known_by_half), cmocka_unit_test(test_as_many_lines), cmocka_unit_test(test_one_name_for_two),
-        cmocka_unit_test(test_clean),         cmocka_unit_test(test_redact),        cmocka_unit_test(test_gain),
+        cmocka_unit_test(test_stable_names),
+        cmocka_unit_test(test_cost),
+        cmocka_unit_test(test_relative_paths),
+        cmocka_unit_test(test_markdown_text),
+        cmocka_unit_test(test_fingerprint),
+        cmocka_unit_test(test_one_reason_for_two),
+        cmocka_unit_test(test_known_by_half),
+        cmocka_unit_test(test_as_many_lines),
+        cmocka_unit_test(test_one_name_for_two),
+        cmocka_unit_test(test_split_of_several),
+        cmocka_unit_test(test_clean),
+        cmocka_unit_test(test_redact),
+        cmocka_unit_test(test_gain),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
