@@ -79,7 +79,7 @@ function evidenceText(evidence, between = ' · ') {
 
 /* A new layout at a glance: one element today with the heat of its fields, what becomes of it, and what that saves. */
 function layoutGlance(finding, advice) {
-  const split = finding.kind === 'split', object = split && at(data.objects, advice.object), [title, value, unit] = changeTile(advice);
+  const split = finding.kind === 'split', object = split && splitObject(advice), [title, value, unit] = changeTile(advice);
   return facts([
     object && list(object.fields).length > 0 && ['Today', drawStrip(object, advice.element_bytes)],
     split ? [advice.kind === 'reorder' ? 'New order' : advice.kind === 'pool' ? 'From a pool' : advice.kind === 'order' ? 'In the order of visits' : 'New groups', partChips(advice)] :
@@ -184,6 +184,25 @@ function typeCell(type) {
 function firstGain(findings) {
   const first = findings[0], gain = first.expected_speedup;
   return isRange(gain) && gain[0] > 1 ? [el('strong', null, `Predicted for the first alone: ${gainOf(first)}, ${wholeOf()}`), ` (${saved(gain)}).`] : null;
+}
+
+/* Rows of one key as one, by which as much is added. */
+function addedUp(rows, key, amounts) {
+  const sums = new Map();
+  for (const row of rows) {
+    const sum = sums.get(row[key]) || {...row, ...Object.fromEntries(amounts.map(a => [a, 0]))};
+    amounts.forEach(a => { sum[a] = isNumber(row[a]) && isNumber(sum[a]) ? sum[a] + row[a] : null; });
+    sums.set(row[key], sum);
+  }
+  return [...sums.values()];
+}
+
+/* The structure of all objects that have one split: the fields and loops of each, together. */
+function splitObject(split) {
+  const first = at(data.objects, split.object) || {}, members = list(split.objects).map(i => at(data.objects, i)).filter(Boolean);
+  if (members.length < 2) return first;
+  const loops = members.flatMap(o => list(o.loops)).sort((a, b) => list(b.offsets).length - list(a.offsets).length); /* the one of most fields stands for all */
+  return {...first, fields: addedUp(members.flatMap(o => list(o.fields)), 'offset', ['share', 'loop_share', 'samples']), loops: addedUp(loops, 'loop', ['share', 'samples'])};
 }
 
 function splitOfObject(index) {

@@ -164,7 +164,7 @@ function shareTile(finding, item, object) {
 function viewSplit(index) {
   const split = at(data.splits, index);
   if (!split) return missingView('There is no such structure in this result.');
-  const object = at(data.objects, split.object) || {};
+  const object = splitObject(split), first = at(data.objects, split.object) || {};
   const finding = list(data.findings).find(f => f.kind === 'split' && f.refs && f.refs.split === index);
   const line = (data.run.machine && data.run.machine.line_bytes) || 64;
   const groups = groupsByOffset(split), parts = list(split.groups);
@@ -199,7 +199,7 @@ function viewSplit(index) {
     el('section', null, el('h2', null, 'Which fields are used together'),
       el('p.soft', null, 'Affinity 1: always used by the same loops; 0: never. Fields with a high affinity stay in one group.'),
       affinityMatrix(split, object)),
-    el('section', null, el('h2', null, 'Allocation and lifetime'), objectFacts(object),
+    el('section', null, el('h2', null, 'Allocation and lifetime'), objectFacts(first),
       others.length > 0 && el('p', null, 'Also of this type: ', others.slice(0, 20).map((o, i) => [i ? ', ' : '', objectLink(o)]))),
   ];
 }
