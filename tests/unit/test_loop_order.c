@@ -580,6 +580,41 @@ static void test_blocking(void **state)
     assert_int_equal(tips.count, 0);
 }
 
+/* The same, blocked already: every few rows another column begins, and the lines of these rows stay. */
+static void test_blocked(void **state)
+{
+    (void)state;
+    enum { ENDS = 4, BLOCK = 32 };
+    make_moves(0, 0x100, PITCH);
+    for (int i = 1; i <= ENDS; i++) {
+        struct lwp_traversal_access sample[2] = {{.object = objects[0], .region = INNER, .code = 0x100, .address = BLOCK * PITCH},
+                                                 {.object = objects[0], .region = INNER, .code = 0x100, .address = i * PITCH + 8}};
+        sample[0].offset = sample[0].address;
+        sample[1].offset = sample[1].address;
+        lwp_moves_sample(&profile.moves, &profile, sample, 2);
+    }
+    for (uint64_t i = 0; i < PLACES; i++)
+        places[1][i] = i * 37 % ROWS * PITCH + i * 61 % 2048 * 8;
+    lwp_loop_order_advise(&profile, &sampled, &tips);
+    assert_int_equal(tips.count, 0);
+}
+
+/* One end in 12 moves of 6.5 iterations each may be chance; 4 are not. Where rows are blocks, what a move is long is not known. */
+static void test_trips(void **state)
+{
+    (void)state;
+    struct lwp_order_step step = {.kind = LWP_ORDER_COLUMN, .bytes = -PITCH};
+    struct lwp_move moves[MOVES + 4];
+    for (int i = 0; i < MOVES + 4; i++)
+        moves[i].bytes = i < MOVES ? -PITCH * (i + 1) : PITCH * 27 + 8;
+    assert_true(isinf(lwp_order_trips_most(moves, MOVES, &step)));
+    assert_true(lwp_order_trips_most(moves, MOVES + 1, &step) > 1000);
+    const double most = lwp_order_trips_most(moves, MOVES + 4, &step);
+    assert_true(most > 26 && most < 100);
+    step.blocks = true;
+    assert_true(isinf(lwp_order_trips_most(moves, MOVES + 4, &step)));
+}
+
 /* The same, with rows in blocks of their own: all begin at the same offset, and are not one vector. */
 static void test_rows_in_blocks(void **state)
 {
@@ -609,6 +644,7 @@ int main(void)
         cmocka_unit_test(test_columns),
         cmocka_unit_test(test_column),
         cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_trips),
         cmocka_unit_test(test_code),
         cmocka_unit_test(test_code_otherwise),
         cmocka_unit_test_setup_teardown(test_interchange, make, clean),
@@ -616,6 +652,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_calm, make, clean),
         cmocka_unit_test_setup_teardown(test_kept, make, clean),
         cmocka_unit_test_setup_teardown(test_blocking, make, clean),
+        cmocka_unit_test_setup_teardown(test_blocked, make, clean),
         cmocka_unit_test_setup_teardown(test_rows_in_blocks, make, clean),
     };
     return cmocka_run_group_tests(tests, programs_set_up, programs_tear_down);

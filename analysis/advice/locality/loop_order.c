@@ -126,9 +126,9 @@ static void order_add(struct lwp_order *order, const struct lwp_stream *stream)
     }
     struct lwp_order_access *access = &order->accesses[order->count++];
     bool shaped = lwp_loop_shape(profile->code, stream->module, stream->address, &shape);
-    *access = (struct lwp_order_access){.stream = stream};
-    access->step = lwp_order_step(moves, order_moves(order, stream, moves, ROOM), shaped ? shape.step : 0, shaped && shape.stays,
-                                  profile->machine.line_bytes);
+    *access = (struct lwp_order_access){.stream = stream, .moves = order_moves(order, stream, moves, ROOM)};
+    access->step = lwp_order_step(moves, access->moves, shaped ? shape.step : 0, shaped && shape.stays, profile->machine.line_bytes);
+    access->trips_most = lwp_order_trips_most(moves, access->moves, &access->step);
     if (shaped && (stream->weight.weight > 0 || !order->shape.work.instructions))
         order->shape = shape; /* of the loop that is awaited, if any is */
 }
@@ -220,6 +220,22 @@ static double order_rows(const struct lwp_order *order, const struct lwp_order_a
     const double seen = count ? (double)(places[first + count - 1] - places[first]) / step + 1 : 1;
     free(places);
     return lwp_order_column(seen, (uint32_t)count, floor((double)object->largest / step));
+}
+
+/* The longest column. Loops that are blocked already go down a few rows of each at a time, which the column seen that most is known of
+ * says. */
+static double order_rows_run(const struct lwp_order *order)
+{
+    const struct lwp_order_access *known = NULL;
+    double rows = 0;
+    for (size_t i = 0; i < order->count; i++) {
+        const struct lwp_order_access *access = &order->accesses[i];
+        if (access->step.kind != LWP_ORDER_COLUMN)
+            continue;
+        rows = fmax(rows, order_rows(order, access));
+        known = !known || access->moves > known->moves ? access : known;
+    }
+    return known ? fmin(rows, known->trips_most) : rows;
 }
 
 /* ---- what the loop around does to rows ---- */
@@ -543,9 +559,7 @@ void lwp_loop_order_advise(struct lwp_profile *profile, struct lwp_sampled_local
             order_inherit(order, &order->accesses[i]);
         for (size_t i = 0; i < order->count; i++)
             order_count(order, &order->accesses[i]);
-        for (size_t i = 0; i < order->count; i++)
-            if (order->accesses[i].step.kind == LWP_ORDER_COLUMN)
-                order->rows = fmax(order->rows, order_rows(order, &order->accesses[i]));
+        order->rows = order_rows_run(order);
         const struct lwp_order_access *column = lwp_order_nest(order);
         if (!column)
             continue;

@@ -30,6 +30,10 @@ struct lwp_order_step {
  * (`stays`) or that is not known. */
 struct lwp_order_step lwp_order_step(const struct lwp_move *moves, size_t count, int64_t by_code, bool stays, uint64_t line);
 
+/* The most iterations that a run of the loop has in the mean (95 %), from how often another column begins between two executions that a
+ * sample saw. INFINITY: that was not seen, or the access goes down no column of even steps. */
+double lwp_order_trips_most(const struct lwp_move *moves, size_t count, const struct lwp_order_step *step);
+
 /* The columns seen: places within one step (or block). */
 struct lwp_order_columns {
     uint64_t apart; /* bytes from one to the next; 0: only one was seen, or they are more than a line apart */

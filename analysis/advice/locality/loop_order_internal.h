@@ -10,6 +10,8 @@ struct lwp_order_access {
     const struct lwp_stream *stream;
     struct lwp_order_step step;
     struct lwp_order_columns columns;
+    size_t moves;              /* that samples saw */
+    double trips_most;         /* see lwp_order_trips_most() */
     bool small;                /* stays in the caches in any order */
     double now, then, blocked; /* lines an iteration: today, interchanged, blocked */
 };
@@ -29,7 +31,7 @@ struct lwp_order {
     bool complete;            /* all accesses are there */
     struct lwp_tally stalled; /* of columns */
     struct lwp_loop_shape shape;
-    double rows; /* longest column seen */
+    double rows; /* of the longest column seen, or of what one run of the loop goes down, where that is less */
     struct lwp_order_outer outer;
 };
 

@@ -111,6 +111,30 @@ struct lwp_order_step lwp_order_step(const struct lwp_move *moves, size_t count,
     return step;
 }
 
+/* The limit below which what was counted `seen` times is not in the mean, with a probability of 95 % (Wilson and Hilferty's approximation
+ * of the Poisson distribution's). */
+static double count_least(double seen)
+{
+    return seen < 1 ? 0 : seen * pow(1 - 1 / (9 * seen) - 1.645 / (3 * sqrt(seen)), 3);
+}
+
+double lwp_order_trips_most(const struct lwp_move *moves, size_t count, const struct lwp_order_step *step)
+{
+    double times = 0;
+    size_t goes_on = 0;
+    if (step->kind != LWP_ORDER_COLUMN || step->blocks || step->window)
+        return INFINITY;
+    for (size_t i = 0; i < count; i++) {
+        const int64_t rows = moves[i].bytes / step->bytes;
+        if (moves[i].bytes % step->bytes || rows < 1 || rows > ITERATIONS_MOST)
+            continue;
+        times += (double)rows;
+        goes_on++;
+    }
+    const double ends = count_least((double)(count - goes_on));
+    return goes_on && ends > 0 ? (double)count * times / (double)goes_on / ends : INFINITY;
+}
+
 struct lwp_order_columns lwp_order_columns(const struct lwp_offsets *offsets, const struct lwp_order_step *step, uint64_t line)
 {
     struct lwp_order_columns columns = {0};
