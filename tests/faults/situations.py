@@ -136,6 +136,9 @@ SITUATIONS = [
     own("processes", "at_terminal", keys=((r"foreground: 1\s+", "\x1a"), (PROMPT, "jobs\n"), (PROMPT, "fg\n"), (r"on again\s+", "\x03"), (r"signal 2\s+", "\x03")),
         keep=lambda text: "".join(text.split())),  # a shell ends the line of what SIGINT killed
     own("memory", "holes"),
+    own("state", "floats"),
+    own("state", "aligned"),
+    own("state", "no_counter"),
     # names and allocators
     own("names", "names"),
     plain("plain"),

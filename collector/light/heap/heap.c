@@ -11,6 +11,7 @@
 #include "collector/light/heap/pools.h"
 #include "collector/light/heap/sites.h"
 #include "collector/light/heap/thinning.h"
+#include "collector/light/own/floats.h"
 #include "collector/light/own/hot.h"
 #include "collector/light/own/own_allocations.h"
 #include "collector/light/own/own_stack.h"
@@ -125,6 +126,7 @@ static SLOW void heap_add_block(struct lwp_sites *sites, void *block, size_t siz
 {
     struct heap_added added = {sites, block, size, kind, frame};
     int saved = errno;
+    const uint32_t floats = lwp_floats_begin();
     uint64_t begun = lwp_clock(CLOCK_MONOTONIC);
     sites->thread->busy++;
     if (lwp_chains_own(&sites->chains, frame))
@@ -133,6 +135,7 @@ static SLOW void heap_add_block(struct lwp_sites *sites, void *block, size_t siz
         lwp_own_stack_run(heap_add_there, &added);
     lwp_sites_charge(sites, begun);
     sites->thread->busy--;
+    lwp_floats_end(floats);
     errno = saved;
 }
 
@@ -157,6 +160,7 @@ static SLOW void heap_remove_block(const void *block)
 {
     struct lwp_sites *sites = lwp_sites_self;
     int saved = errno;
+    const uint32_t floats = lwp_floats_begin();
     if (!sites || !sites->thread) /* a thread that is not sampled, or a child without files */
         sites = NULL;
     uint64_t begun = sites ? lwp_clock(CLOCK_MONOTONIC) : 0;
@@ -167,6 +171,7 @@ static SLOW void heap_remove_block(const void *block)
         lwp_sites_charge(sites, begun);
         sites->thread->busy--;
     }
+    lwp_floats_end(floats);
     errno = saved;
 }
 

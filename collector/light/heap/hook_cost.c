@@ -1,6 +1,7 @@
 #include "collector/light/heap/hook_cost.h"
 
 #include "collector/light/heap/thinning.h"
+#include "collector/light/own/floats.h"
 #include "collector/light/own/process.h"
 
 #include <time.h>
@@ -42,5 +43,7 @@ __attribute__((noinline, cold)) void lwp_hook_timed(struct lwp_thread *self, str
         return;
     uint64_t all = hook_cost(took - hook->clock_ns) * LWP_HOOKS_TIMED;
     self->hooks_ns += all;
+    const uint32_t floats = lwp_floats_begin();
     lwp_thinning_spent(self, all);
+    lwp_floats_end(floats);
 }

@@ -112,7 +112,7 @@ static uint64_t pools_left_out_kept(struct lwp_pool *pool, const struct lwp_pool
     uint64_t left_out = pools_add_to(&pool->left_out_kept, counts->left_out);
     if (!left_out || !counts->frees)
         return left_out;
-    uint64_t gone = counts->frees < kept ? (uint64_t)((double)left_out * (double)counts->frees / (double)kept) : left_out;
+    uint64_t gone = counts->frees < kept ? (uint64_t)((unsigned __int128)left_out * counts->frees / kept) : left_out;
     return __atomic_sub_fetch(&pool->left_out_kept, gone, __ATOMIC_RELAXED);
 }
 

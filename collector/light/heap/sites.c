@@ -6,6 +6,7 @@
 #include "collector/light/heap/hook_cost.h"
 #include "collector/light/heap/pools.h"
 #include "collector/light/heap/thinning.h"
+#include "collector/light/own/floats.h"
 #include "collector/light/own/own_memory.h"
 #include "collector/light/own/own_stack.h"
 #include "collector/light/own/process.h"
@@ -312,7 +313,8 @@ static void sites_path_there(void *of)
 }
 
 /* A coroutine's stack may have no room; and what is not on the thread's own is not unwound. */
-__attribute__((noinline)) struct lwp_allocation_path *lwp_sites_path_slow(struct lwp_sites *sites, const uint64_t *frame, uint32_t size)
+static __attribute__((noinline)) struct lwp_allocation_path *sites_path_on_any_stack(struct lwp_sites *sites, const uint64_t *frame,
+                                                                                     uint32_t size)
 {
     struct sites_slow slow = {.sites = sites, .frame = frame, .size = size};
     if (sites->rests && (sites->rests % RESTS || !sites_learns(sites))) {
@@ -328,6 +330,14 @@ __attribute__((noinline)) struct lwp_allocation_path *lwp_sites_path_slow(struct
         lwp_own_stack_run(sites_path_there, &slow);
     lwp_sites_charge(sites, begun);
     return slow.path;
+}
+
+__attribute__((noinline)) struct lwp_allocation_path *lwp_sites_path_slow(struct lwp_sites *sites, const uint64_t *frame, uint32_t size)
+{
+    const uint32_t floats = lwp_floats_begin();
+    struct lwp_allocation_path *path = sites_path_on_any_stack(sites, frame, size);
+    lwp_floats_end(floats);
+    return path;
 }
 
 /* Counts in early while a pool is small, so that its peak is exact, and rarely later. */

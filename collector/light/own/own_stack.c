@@ -1,5 +1,6 @@
 #include "collector/light/own/own_stack.h"
 
+#include "collector/light/own/floats.h"
 #include "collector/light/own/hot.h"
 
 #include <asm/prctl.h>
@@ -230,7 +231,7 @@ bool lwp_own_stack_has_variables(const struct lwp_own_stack *stack)
 }
 
 /* Not where signals are handled: their frames begin at its end again when a handler of the program's has left it. */
-void lwp_own_stack_run(void (*run)(void *), void *argument)
+static void stack_run(void (*run)(void *), void *argument)
 {
     struct lwp_own_stack *stack = lwp_own_stack_self;
     if (!stack || stack->works || lwp_own_stack_at(__builtin_frame_address(0)) == stack) {
@@ -248,4 +249,11 @@ void lwp_own_stack_run(void (*run)(void *), void *argument)
                      : "rbx", "rdx", "rsi", "r8", "r9", "r10", "r11", "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4",
                        "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
     stack->works = 0;
+}
+
+void lwp_own_stack_run(void (*run)(void *), void *argument)
+{
+    const uint32_t floats = lwp_floats_begin();
+    stack_run(run, argument);
+    lwp_floats_end(floats);
 }

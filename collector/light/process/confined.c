@@ -2,8 +2,8 @@
  *
  * A program that confines itself (seccomp) may be killed for what sampling does, now or in what it executes: everything is
  * written and closed before, and nothing is sampled from then on. Not where it asks for a filter without giving one, which only
- * finds out whether the kernel has filters. The child of a debugger that is
- * about to become the program (ptrace) has the debugger's traps from there on. Not seen: bare system calls. */
+ * finds out whether the kernel has filters. So it is where it forbids itself the time stamp counter, which clocks are read by. The child of
+ * a debugger that is about to become the program (ptrace) has the debugger's traps from there on. Not seen: bare system calls. */
 #include "collector/light/own/confinement.h"
 #include "collector/light/own/real_calls.h"
 #include "collector/light/process/dormant.h"
@@ -19,16 +19,22 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 
-static void confined_leave(void)
+static void confined_leave(const char *note)
 {
     lwp_foreign_leave();
-    lwp_process_leave("the program confined itself (seccomp): nothing was sampled from then on");
+    lwp_process_leave(note);
     lwp_confinement_comes();
 }
 
-static bool confined_by_prctl(long option, long mode, long filter)
+static const char by_filter[] = "the program confined itself (seccomp): nothing was sampled from then on",
+                  without_clock[] = "the program forbade itself the time stamp counter (PR_SET_TSC): nothing was sampled from then on";
+
+static void confined_by_prctl(long option, long mode, long filter)
 {
-    return option == PR_SET_SECCOMP && (mode == SECCOMP_MODE_STRICT || (mode == SECCOMP_MODE_FILTER && filter));
+    if (option == PR_SET_SECCOMP && (mode == SECCOMP_MODE_STRICT || (mode == SECCOMP_MODE_FILTER && filter)))
+        confined_leave(by_filter);
+    else if (option == PR_SET_TSC && mode == PR_TSC_SIGSEGV)
+        confined_leave(without_clock);
 }
 
 LWP_HIDDEN long lwp_confined_syscall(long number, long a, long b, long c, long d, long e);
@@ -36,8 +42,10 @@ LWP_HIDDEN long lwp_confined_syscall(long number, long a, long b, long c, long d
 long lwp_confined_syscall(long number, long a, long b, long c, long d, long e)
 {
     bool by_seccomp = number == SYS_seccomp && (a == SECCOMP_SET_MODE_STRICT || (a == SECCOMP_SET_MODE_FILTER && c));
-    if (by_seccomp || (number == SYS_prctl && confined_by_prctl(a, b, c)))
-        confined_leave();
+    if (by_seccomp)
+        confined_leave(by_filter);
+    else if (number == SYS_prctl)
+        confined_by_prctl(a, b, c);
     return lwp_real_syscall(number, a, b, c, d, e);
 }
 
@@ -50,8 +58,7 @@ LWP_EXPORT int prctl(int option, ...)
         given[i] = va_arg(more, unsigned long);
     va_end(more);
     lwp_counted_calls++;
-    if (confined_by_prctl(option, (long)given[0], (long)given[1]))
-        confined_leave();
+    confined_by_prctl(option, (long)given[0], (long)given[1]);
     return LWP_REAL(prctl)(option, given[0], given[1], given[2], given[3]);
 }
 

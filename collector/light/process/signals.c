@@ -237,8 +237,16 @@ static bool signals_in_window(void)
     return false;
 }
 
+/* The program may have accesses that are not aligned trapped (EFLAGS.AC), which the kernel leaves on in a handler. */
+static void signals_end_alignment_checks(void)
+{
+    enum { ALIGNMENT_CHECK = 1 << 18 };
+    __builtin_ia32_writeeflags_u64(__builtin_ia32_readeflags_u64() & ~(uint64_t)ALIGNMENT_CHECK);
+}
+
 static void signals_handle(int signal, siginfo_t *info, void *context)
 {
+    signals_end_alignment_checks();
     bool owned = lwp_sampler_owns(signal, info), nudge = !owned && signals_is_nudge(info);
     if (!lwp_own_stack_has_variables(lwp_own_stack_at(__builtin_frame_address(0)))) {
         if (!owned && !nudge)

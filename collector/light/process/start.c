@@ -8,6 +8,7 @@
 #include "collector/light/code/unwind.h"
 #include "collector/light/heap/heap.h"
 #include "collector/light/own/confinement.h"
+#include "collector/light/own/floats.h"
 #include "collector/light/own/imports.h"
 #include "collector/light/own/own_allocations.h"
 #include "collector/light/own/own_files.h"
@@ -303,7 +304,7 @@ static bool start_is_translated(void)
 }
 
 /* The program's stack may be small (RLIMIT_STACK). */
-static void start_process(void)
+static __attribute__((noinline)) void start_process(void)
 {
     lwp_imports_bind((const void *)start_process);
     lwp_settings_take();
@@ -335,7 +336,9 @@ static void start_process(void)
 __attribute__((constructor)) static void start_construct(void)
 {
     void *before = lwp_own_allocations_begin();
+    const uint32_t floats = lwp_floats_begin();
     start_process();
+    lwp_floats_end(floats);
     lwp_own_allocations_end(before);
     lwp_dormant_begun();
 }

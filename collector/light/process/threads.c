@@ -4,6 +4,7 @@
 #include "collector/light/heap/sites.h"
 #include "collector/light/heap/thinning.h"
 #include "collector/light/own/confinement.h"
+#include "collector/light/own/floats.h"
 #include "collector/light/own/own_files.h"
 #include "collector/light/own/own_memory.h"
 #include "collector/light/own/own_stack.h"
@@ -192,6 +193,8 @@ enum { TIMED = 61 /* a prime: the look at all that wait is at every 64th */, TIM
 
 static uint64_t threads_timed_from(uint32_t *calls)
 {
+    if (!lwp_process.active) /* the clock may be forbidden (confined.c) */
+        return 0;
     return __atomic_fetch_add(calls, 1, __ATOMIC_RELAXED) % TIMED == TIMED - 1 ? lwp_clock(CLOCK_MONOTONIC) : 0;
 }
 
@@ -303,6 +306,14 @@ struct thread_start {
 };
 _Static_assert(sizeof(struct thread_start) <= LWP_OWN_SMALL, "");
 
+static double threads_draw(void)
+{
+    const uint32_t floats = lwp_floats_begin();
+    const double stands_for = lwp_late_threads_draw();
+    lwp_floats_end(floats);
+    return stands_for;
+}
+
 /* NULL: the thread is made without us. */
 static struct thread_start *threads_prepare(void *run, void *argument)
 {
@@ -312,7 +323,7 @@ static struct thread_start *threads_prepare(void *run, void *argument)
     lwp_own_files_alone(false);
     struct thread_start *start = lwp_process_has_memory() ? lwp_own_small() : NULL; /* or in the child of a bare clone */
     if (start)
-        *start = (struct thread_start){run, argument, lwp_signals_blocked(), lwp_late_threads_draw()};
+        *start = (struct thread_start){run, argument, lwp_signals_blocked(), threads_draw()};
     threads_timed(from_ns);
     return start;
 }
