@@ -6,6 +6,7 @@
 #include "collector/launch/attach.h"
 #include "collector/launch/collect_options.h"
 #include "collector/launch/exact.h"
+#include "collector/launch/launch.h"
 #include "collector/launch/preload.h"
 #include "collector/launch/rank.h"
 #include "collector/launch/recording.h"
@@ -128,6 +129,7 @@ static int collect_run(int argc, char **argv, const struct lwp_command *self)
     struct lwp_options options;
     struct lwp_error err = {0};
     int exit_status;
+    lwp_launch_raise_stack();
     if (!lwp_command_begin(&options, self, argc, argv, &exit_status))
         return exit_status;
     char **command = argv + options.operands;

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/path.h"
+#include "collector/launch/launch.h"
 #include "collector/launch/preload.h"
 
 #include <assert.h>
@@ -12,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 static const char tool_name[] = "lwp-amd64-linux", tool_path[] = "exact/lwp-amd64-linux";
@@ -74,8 +74,8 @@ static int exact_caches(const struct lwp_machine *machine, char *text, size_t si
 static unsigned long long exact_stack(void)
 {
     static const rlim_t most = (rlim_t)1 << 30;
-    struct rlimit limit;
-    return getrlimit(RLIMIT_STACK, &limit) ? 0 : limit.rlim_cur < most ? limit.rlim_cur : most;
+    const rlim_t limit = lwp_launch_stack();
+    return limit < most ? limit : most;
 }
 
 /* The tool's option for a detector: yes or no, or how much is asked for. */

@@ -1,6 +1,6 @@
 /* fork, exec, wait. The program keeps lwp's stdin, stdout, stderr, process group, signal mask and dispositions exactly
- * as lwp was given them. lwp itself takes its signals with sigwaitinfo: one sent by the terminal (SI_KERNEL) has
- * reached the program too, one sent by a process is passed on. */
+ * as lwp was given them, and its limit of the stack. lwp itself takes its signals with sigwaitinfo: one sent by the terminal (SI_KERNEL)
+ * has reached the program too, one sent by a process is passed on. */
 #include "collector/launch/launch.h"
 
 #include "base/clock.h"
@@ -48,6 +48,32 @@ static void launch_restore_signals(void)
     sigprocmask(SIG_SETMASK, &launch_old_mask, NULL);
 }
 
+static struct rlimit launch_old_stack = {RLIM_INFINITY, RLIM_INFINITY};
+
+/* A stack grows by the limit of that moment. */
+void lwp_launch_raise_stack(void)
+{
+    const rlim_t enough = 8 << 20; /* what systems give */
+    struct rlimit more;
+    if (getrlimit(RLIMIT_STACK, &more))
+        return;
+    launch_old_stack = more;
+    more.rlim_cur = more.rlim_max < enough ? more.rlim_max : enough;
+    if (more.rlim_cur > launch_old_stack.rlim_cur)
+        setrlimit(RLIMIT_STACK, &more);
+}
+
+rlim_t lwp_launch_stack(void)
+{
+    return launch_old_stack.rlim_cur;
+}
+
+static void launch_restore_stack(void)
+{
+    if (launch_old_stack.rlim_cur != RLIM_INFINITY)
+        setrlimit(RLIMIT_STACK, &launch_old_stack);
+}
+
 int lwp_launch_exit_status(int wait_status)
 {
     return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
@@ -56,6 +82,7 @@ int lwp_launch_exit_status(int wait_status)
 static _Noreturn void launch_child(const struct lwp_launch *launch, int report)
 {
     launch_restore_signals();
+    launch_restore_stack();
     if (launch->by_shell) {
         size_t count = 0;
         while (launch->argv[count])

@@ -26,6 +26,12 @@ struct lwp_ended {
     int exec_errno; /* not 0: it could not be executed, the rest is not valid */
 };
 
+/* Gives lwp itself a stack that suffices, as far as the hard limit allows. */
+void lwp_launch_raise_stack(void);
+
+/* Bytes of stack (RLIMIT_STACK) that lwp was given before that, and the program gets; RLIM_INFINITY: unlimited, or not known. */
+rlim_t lwp_launch_stack(void);
+
 /* Runs it to its end. Signals that a terminal sends reach the program by themselves; SIGINT, SIGQUIT, SIGTERM, SIGHUP,
  * SIGUSR1 and SIGUSR2 that another process sends to lwp are passed on. After the return they stay blocked, so
  * that lwp can finish its work. */

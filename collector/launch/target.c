@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/path.h"
 #include "collector/env.h"
+#include "collector/launch/launch.h"
 #include "collector/sanitized.h"
 #include "collector/translator.h"
 
@@ -16,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/xattr.h>
@@ -249,11 +249,13 @@ static int target_check(struct lwp_target *target, const char *path, int depth, 
 /* The loader itself overruns smaller ones when it has a library to preload. */
 static int target_check_stack(struct lwp_error *err)
 {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur >= LWP_STACK_LEAST)
+    const rlim_t limit = lwp_launch_stack();
+    if (limit >= LWP_STACK_LEAST)
         return LWP_OK;
-    return lwp_error_set(err, LWP_ERR_USAGE, "collect: the stack is limited to %u KiB, too little for a preloaded library; "
-                         "raise the limit with 'ulimit -s', or use -e exact", (unsigned)(limit.rlim_cur >> 10));
+    return lwp_error_set(err, LWP_ERR_USAGE,
+                         "collect: the stack is limited to %u KiB, too little for a preloaded library; "
+                         "raise the limit with 'ulimit -s', or use -e exact",
+                         (unsigned)(limit >> 10));
 }
 
 int lwp_target_find(struct lwp_target *target, const char *name, bool traced, struct lwp_error *err)
