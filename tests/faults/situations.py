@@ -156,6 +156,7 @@ SITUATIONS = [
     foreign("gcc_thread", "gcc -fsanitize=thread"), foreign("clang_thread", "clang -fsanitize=thread"),
     foreign("bits_32", CC + " -m32", name="foreign.beside", needs=("libjemalloc.so.2",), shell="LD_PRELOAD=libjemalloc.so.2 exec \"$@\""),
     Case("foreign.translated", ["sh", "-c", "valgrind -q true; echo status $?"], needs=("valgrind",), samples=-1),
+    Case("foreign.listed", ["sh", "-c", "ldd /bin/true | sed 's/ (0x.*//'; LD_TRACE_LOADED_OBJECTS=1 /bin/true | wc -l"], needs=("ldd",), samples=-1),
     # sanitizers
     plain("undefined", "-fsanitize=undefined"),
     *(plain(compiler + "_" + name, "-fsanitize=" + name, compiler=compiler, needs=(compiler,), refuses="-fsanitize=" + name)

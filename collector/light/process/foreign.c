@@ -1,6 +1,7 @@
 /* The musl C library's loader takes a preloaded library of glibc's and finds no glibc; the loader of a 32-bit program, or of
  * another processor's, complains of one that is not its own, and so does any that cannot open it (in another root); it overruns a
- * small stack; some sanitizers do not start behind any; and a translator (Valgrind) would run it. Static programs ignore
+ * small stack; some sanitizers do not start behind any; and a translator (Valgrind) would run it. ldd would list it among the
+ * libraries of a program, which others then copy. Static programs ignore
  * LD_PRELOAD and pass it on to those that they start, so it stays. */
 #include "collector/light/process/foreign.h"
 
@@ -69,6 +70,13 @@ static bool preload_opens(const char *entry, size_t bytes)
     return faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) == 0;
 }
 
+/* Whether the loader only says what it would load, as ldd wants it. */
+static bool preload_is_listed(const char *variable)
+{
+    static const char lists[] = "LD_TRACE_LOADED_OBJECTS=";
+    return strncmp(variable, lists, sizeof lists - 1) == 0 && variable[sizeof lists - 1];
+}
+
 /* Whether no program can be started with the library, as things are. */
 static bool preload_fails(char *const environment[])
 {
@@ -77,6 +85,8 @@ static bool preload_fails(char *const environment[])
     if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < LWP_STACK_LEAST)
         return true;
     for (char *const *variable = environment; variable && *variable; variable++) {
+        if (preload_is_listed(*variable))
+            return true;
         const char *entry = preload_is(*variable) ? preload_ours(*variable, &bytes) : NULL;
         if (entry && !preload_opens(entry, bytes))
             return true;
