@@ -6,6 +6,7 @@
 #include "collector/light/heap/heap.h"
 #include "collector/light/heap/thinning.h"
 #include "collector/light/own/confinement.h"
+#include "collector/light/own/floats.h"
 #include "collector/light/own/own_stack.h"
 #include "collector/light/own/process.h"
 #include "collector/light/own/real_calls.h"
@@ -80,10 +81,12 @@ static void dormant_wake_from(const uint64_t *frame)
 {
     if (lwp_held_locks_in(*frame))
         return;
+    const uint32_t floats = lwp_floats_begin();
     if (lwp_run_is_rich())
         lwp_dormant_wake();
     else
         dormant_forget();
+    lwp_floats_end(floats);
 }
 
 /* Not by a clock whose signal could interrupt a system call. */
