@@ -8,13 +8,12 @@ fail() { echo "$*"; exit 1; }
 . "$SRC/tests/sampled.sh"
 cd "$TMP" || exit 1
 ${CXX:-c++} -O2 -g -o walked "$SRC/tests/programs/walked.cpp" || fail "compile"
-${CXX:-c++} -O2 -g -o walked_names "$SRC/tests/programs/walked_names.cpp" || fail "compile"
 # Of the sets most blocks are left out: which sets they are of, what other instructions of the walk go to says.
 for kind in map:15:10 sets:10:3 changed:6:10 found:8:10; do
     IFS=: read -r name rounds overhead <<< "$kind"
     collect_samples 200 "$name" "$rounds" --max-overhead "$overhead" --detect layout -- ./walked "$name" @ || fail "collect"
 done
-collect_samples 200 names 8 --max-overhead 10 --detect layout -- ./walked_names @ || fail "collect"
+collect_samples 200 names 8 --max-overhead 10 --detect layout -- ./walked names @ || fail "collect"
 analyze_until split-std-_Rb_tree map
 analyze_until split-std-_Rb_tree sets
 analyze_until split-std-_Rb_tree names

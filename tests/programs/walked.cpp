@@ -1,10 +1,12 @@
 // walked KIND ROUNDS: sums up what a std::map or a std::set holds, in the order of its keys, again and again. "map", "sets" (one for each
-// of many owners): nothing else happens meanwhile. "changed": some elements are taken out and put in between. "found": some are looked up.
+// of many owners), "names" (whose keys are strings): nothing else happens meanwhile. "changed": some elements are taken out and put in
+// between. "found": some are looked up.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <set>
+#include <string>
 #include <vector>
 
 struct account {
@@ -86,12 +88,33 @@ static double sets(long rounds)
     return sum;
 }
 
+__attribute__((noinline)) static double initials(const std::map<std::string, int> &map)
+{
+    double sum = 0;
+    for (const auto &entry : map)
+        sum += entry.second * entry.first[1];
+    return sum;
+}
+
+static double names(long rounds)
+{
+    std::map<std::string, int> map;
+    double sum = 0;
+    for (int i = 0; i < accounts; i++)
+        map["n" + std::to_string(drawn() % 1000000000)] = i;
+    for (long r = 0; r < rounds; r++)
+        sum += initials(map);
+    return sum;
+}
+
 int main(int count, char **arguments)
 {
     const char *kind = count < 2 ? "map" : arguments[1];
     const long rounds = count < 3 ? 10 : atol(arguments[2]);
     if (strcmp(kind, "sets") == 0)
         return printf("%g\n", sets(rounds)) < 0;
+    if (strcmp(kind, "names") == 0)
+        return printf("%g\n", names(rounds)) < 0;
     std::map<unsigned long, account> map = filled();
     double sum = 0;
     for (long r = 0; r < rounds; r++) {

@@ -475,6 +475,28 @@ static void test_several_callers(void **state)
     unload(&loaded);
 }
 
+/* What lies behind one base says nothing of what lies behind another of its type. */
+static void test_bases(void **state)
+{
+    struct loaded loaded;
+    struct lwp_candidate candidate;
+    uint32_t of_shapes = LWP_NONE;
+    (void)state;
+    if (!load(&loaded, "gcc", "-O2 -g", "bases.c"))
+        skip();
+    uint64_t low = programs_symbol(loaded.path, "both"), high = lwp_code_symbolize(loaded.code, 0, low)->function_high;
+    for (uint64_t at = low; at < high; at++) {
+        uint32_t loop = lwp_code_symbolize(loaded.code, 0, at)->loop;
+        if (loop == LWP_NONE || !lwp_types_at_access(loaded.code, 0, at, &candidate, 1) || !candidate.exact ||
+            strcmp(candidate.type->name, "struct shape"))
+            continue;
+        assert_true(of_shapes == LWP_NONE || of_shapes == loop);
+        of_shapes = loop;
+    }
+    assert_true(of_shapes != LWP_NONE);
+    unload(&loaded);
+}
+
 static void test_blocks(void **state)
 {
     (void)state;
@@ -635,6 +657,7 @@ int main(void)
         cmocka_unit_test(test_pieces),
         cmocka_unit_test(test_regions),
         cmocka_unit_test(test_several_callers),
+        cmocka_unit_test(test_bases),
     };
     return cmocka_run_group_tests(tests, programs_set_up, programs_tear_down);
 }

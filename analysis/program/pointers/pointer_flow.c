@@ -36,6 +36,8 @@ static bool pointer_merge_register(const struct pointer_run *run, uint32_t block
     struct pointer_value joined = pointer_join(&run->answers->sources, into, from);
     if (!joined.factor)
         pointer_name(&joined, pointer_factor(POINTER_OF_BLOCK, block, reg));
+    if (joined.kind == POINTER_ADDRESS && !joined.origin)
+        joined.origin = pointer_factor(POINTER_OF_BLOCK, block, reg);
     if (pointer_equal(&joined, into))
         return false;
     *into = joined;
@@ -173,6 +175,7 @@ static void pointer_enter_arguments(struct pointer_run *run, struct pointer_stat
             unnamed.name = "";
             joined[a].source = pointer_source(&run->answers->sources, &unnamed);
         }
+        joined[a].origin = pointer_factor(POINTER_OF_BLOCK, 0, pointer_arguments[a]);
         state->of[pointer_arguments[a]] = joined[a];
     }
 }
@@ -257,14 +260,15 @@ static bool pointer_place_seeds(struct pointer_run *run)
     return true;
 }
 
-/* Accesses past the end of a header are to the array behind it, also where DWARF has lost the array's own pointer. */
+/* Accesses past the end of a header are to the array behind it, also where DWARF has lost the array's own pointer: of that header, as
+ * behind others of its type, or of a class that it is the base of, there may be anything. */
 static void pointer_look_behind(struct pointer_run *run)
 {
     for (size_t i = 0; i < run->answers->count; i++) {
         struct pointer_value *value = &run->answers->items[i].value;
         for (uint32_t k = 0; k < run->behind_count; k++) {
             const struct pointer_behind *behind = &run->behind[k];
-            if (!pointer_same_source(&run->answers->sources, value->source, behind->outer) ||
+            if (value->origin != behind->origin || !pointer_same_source(&run->answers->sources, value->source, behind->outer) ||
                 value->offset < behind->at)
                 continue;
             *value = (struct pointer_value){.kind = POINTER_ADDRESS,

@@ -20,6 +20,7 @@ struct pointer_value {
     uint64_t modulus; /* 0: exactly `offset`; 1: of a number, unknown */
     uint64_t factor;  /* which number is multiplied, 0: nobody knows */
     int64_t times;    /* ... by what: the modulus, with its sign */
+    uint64_t origin;  /* of an address: which pointer it was made of; 0: nobody knows */
 };
 
 extern const struct pointer_value pointer_unknown;
@@ -72,7 +73,7 @@ void code_seeds_of(struct code_scopes *scopes, struct code_seeds *seeds);
 
 /* ---- the flow ---- */
 
-enum { POINTER_REGISTERS = 16, POINTER_SLOTS = 96, POINTER_ARGUMENTS = 6, POINTER_BEHIND = 8 };
+enum { POINTER_REGISTERS = 16, POINTER_SLOTS = 96, POINTER_ARGUMENTS = 6, POINTER_BEHIND = 64 };
 
 extern const int8_t pointer_arguments[POINTER_ARGUMENTS]; /* the registers that hand over arguments */
 
@@ -119,9 +120,10 @@ struct pointer_run {
     } * frames;
     size_t frame_count, frame_capacity;
     bool recording;
-    struct pointer_behind { /* elements of `inner` follow an `outer`, from so many bytes after its start */
+    struct pointer_behind { /* elements of `inner` follow the `outer` that this pointer leads to, from so many bytes after its start */
         uint32_t outer, inner;
         int64_t at;
+        uint64_t origin;
     } behind[POINTER_BEHIND];
     uint32_t behind_count;
 };
@@ -132,8 +134,9 @@ void pointer_block_run(struct pointer_run *run, uint32_t block, struct pointer_s
 /* Nothing but `but` (NULL: nothing at all) is known to be a multiple of this number any more, since it changes. */
 void pointer_forget(struct pointer_state *state, uint64_t factor, const struct pointer_value *but);
 
-/* Names of numbers: what a register holds after an instruction, at the start of a block, or of the function. */
-enum { POINTER_OF_CODE = 1, POINTER_OF_BLOCK = 2 };
+/* Names of numbers and of pointers: what a register holds after an instruction or at the start of a block (the first is the function's),
+ * what is in the frame. */
+enum { POINTER_OF_CODE = 1, POINTER_OF_BLOCK = 2, POINTER_OF_FRAME = 3 };
 static inline uint64_t pointer_factor(int of, uint64_t where, int reg)
 {
     return where << 8 | (uint64_t)reg << 2 | (uint64_t)of;

@@ -28,6 +28,7 @@ static bool pointer_static(struct pointer_run *run, uint64_t address, struct poi
         return false;
     pointee.name = code_die_label(run->module->code, &found.die);
     *value = pointer_address(pointer_source(&run->answers->sources, &pointee), (int64_t)(address - found.start));
+    value->origin = found.start;
     return true;
 }
 
@@ -153,6 +154,14 @@ static bool pointer_shared(const struct pointer_run *run, const struct pointer_v
     return false;
 }
 
+/* What is loaded from one place is one pointer. */
+static struct pointer_value pointer_loaded(uint32_t source, uint64_t origin)
+{
+    struct pointer_value value = pointer_address(source, 0);
+    value.origin = origin;
+    return value;
+}
+
 static struct pointer_value pointer_load(struct pointer_run *run, const struct pointer_state *state, uint64_t pc,
                                          const struct code_instruction *instruction)
 {
@@ -160,7 +169,7 @@ static struct pointer_value pointer_load(struct pointer_run *run, const struct p
     struct pointer_value value;
     const struct pointer_frame *frame = pointer_frame(run, pc, &instruction->memory);
     if (frame && frame->pointer)
-        return pointer_address(frame->source, 0);
+        return pointer_loaded(frame->source, pointer_factor(POINTER_OF_FRAME, (uint64_t)frame->at, 0));
     if (frame)
         return pointer_slot_find(state, frame->at, &value) ? value : pointer_unknown;
     value = pointer_memory(run, state, pc, instruction);
@@ -169,7 +178,8 @@ static struct pointer_value pointer_load(struct pointer_run *run, const struct p
     if (value.kind != POINTER_ADDRESS || !code_pointer_through(run->module, &run->answers->sources.items[value.source], value.offset,
                                                                value.modulus, false, &pointee))
         return pointer_unknown;
-    return pointer_address(pointer_source(&run->answers->sources, &pointee), 0);
+    return pointer_loaded(pointer_source(&run->answers->sources, &pointee),
+                          value.origin ? lwp_hash_mix(value.origin, (uint64_t)value.offset) : 0);
 }
 
 /* ---- variables ---- */
@@ -187,20 +197,21 @@ static void pointer_note_behind(struct pointer_run *run, const struct pointer_va
 {
     const struct code_pointee *outer = &run->answers->sources.items[value->source];
     int64_t at = value->offset - inner_offset;
-    if (outer->bytes == 0 || run->answers->sources.items[inner].bytes == 0 || value->modulus ||
+    if (outer->bytes == 0 || run->answers->sources.items[inner].bytes == 0 || value->modulus || !value->origin ||
         at < (int64_t)outer->bytes)
         return;
     for (uint32_t i = 0; i < run->behind_count; i++)
-        if (run->behind[i].outer == value->source && run->behind[i].at == at)
+        if (run->behind[i].origin == value->origin && run->behind[i].outer == value->source && run->behind[i].at == at)
             return;
     if (run->behind_count < POINTER_BEHIND)
-        run->behind[run->behind_count++] = (struct pointer_behind){value->source, inner, at};
+        run->behind[run->behind_count++] = (struct pointer_behind){value->source, inner, at, value->origin};
 }
 
 static void pointer_apply_seed(struct pointer_run *run, struct pointer_value *value, const struct code_seed *seed,
                                uint32_t source)
 {
     struct pointer_value named = pointer_address(source, seed->offset);
+    named.origin = value->origin ? value->origin : pointer_factor(POINTER_OF_CODE, seed->low, seed->reg);
     if (pointer_is_index(value))
         return;
     if (value->kind == POINTER_ADDRESS) {
@@ -280,6 +291,8 @@ static void pointer_set(struct pointer_state *state, uint64_t pc, int reg, const
 {
     const uint64_t factor = pointer_factor(POINTER_OF_CODE, pc, reg);
     state->of[reg] = *value;
+    if (value->kind == POINTER_ADDRESS && !value->origin)
+        state->of[reg].origin = factor;
     if (value->kind == POINTER_NUMBER && value->modulus == 1 && !value->factor) {
         pointer_forget(state, factor, NULL);
         pointer_name(&state->of[reg], factor);
@@ -321,8 +334,10 @@ static void pointer_step(struct pointer_run *run, struct pointer_state *state, u
         pointer_set(state, pc, to, &result);
     if (instruction->written >> CODE_RSP & 1 && instruction->flow != CODE_FLOW_CALL)
         pointer_slot_drop(state, pointer_aligned / 2, pointer_aligned);
-    if (instruction->flow == CODE_FLOW_CALL)
-        state->of[0] = pointer_result(run, instruction);
+    if (instruction->flow == CODE_FLOW_CALL) {
+        result = pointer_result(run, instruction);
+        pointer_set(state, pc, 0, &result);
+    }
 }
 
 void pointer_block_run(struct pointer_run *run, uint32_t block, struct pointer_state *state)

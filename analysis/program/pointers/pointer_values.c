@@ -36,7 +36,7 @@ bool pointer_same_source(const struct pointer_sources *sources, uint32_t a, uint
 bool pointer_equal(const struct pointer_value *a, const struct pointer_value *b)
 {
     return a->kind == b->kind && a->offset == b->offset && a->modulus == b->modulus && a->factor == b->factor && a->times == b->times &&
-           (a->kind != POINTER_ADDRESS || a->source == b->source);
+           (a->kind != POINTER_ADDRESS || (a->source == b->source && a->origin == b->origin));
 }
 
 struct pointer_value pointer_address(uint32_t source, int64_t offset)
@@ -109,6 +109,7 @@ struct pointer_value pointer_join(const struct pointer_sources *sources, const s
         return joined;
     joined.factor = 0;
     joined.times = 0;
+    joined.origin = a->origin == b->origin ? a->origin : 0;
     if (__builtin_sub_overflow(a->offset, b->offset, &apart) || apart == INT64_MIN)
         return pointer_unknown;
     joined.modulus = lwp_stride_gcd(lwp_stride_gcd(a->modulus, b->modulus), (uint64_t)(apart < 0 ? -apart : apart));
