@@ -401,14 +401,19 @@ static void make_stream(uint32_t index, uint64_t code, double weight)
 }
 
 /* Steps of a stream's instruction, as samples saw them. */
-static void make_moves(uint32_t index, uint64_t code, int64_t step)
+static void make_few_moves(uint32_t index, uint64_t code, int64_t step, int count)
 {
-    for (int i = 1; i <= MOVES; i++) {
+    for (int i = 1; i <= count; i++) {
         struct lwp_traversal_access sample[2] = {{.object = objects[index], .region = INNER, .code = code},
                                                  {.object = objects[index], .region = INNER, .code = code}};
         sample[1].offset = sample[1].address = (uint64_t)(step * i);
         lwp_moves_sample(&profile.moves, &profile, sample, 2);
     }
+}
+
+static void make_moves(uint32_t index, uint64_t code, int64_t step)
+{
+    make_few_moves(index, code, step, MOVES);
 }
 
 /* 600 of 1000 ns wait for a matrix that is walked in steps of `step` bytes, 100 for a vector, in the inner loop. */
@@ -481,6 +486,39 @@ static void test_interchange(void **state)
     assert_false(lwp_locality_tips_change(&none, &tips, objects[0], 4)); /* a layout that gains more comes first */
 }
 
+/* An instruction goes to one place at a time: some rows are known as another object, such as those whose allocation was recorded. */
+static void test_two_objects(void **state)
+{
+    (void)state;
+    make_moves(0, 0x100, PITCH);
+    make_stream(1, 0x100, 10);
+    profile.streams[profile.stream_count - 1].offsets.count = 3;
+    lwp_loop_order_advise(&profile, &sampled, &tips);
+    assert_int_equal(tips.count, 1);
+    assert_string_equal(tips.tips[0].kind, "interchange");
+    assert_int_equal(tips.tips[0].object, objects[0]);
+}
+
+/* Three moves say too little of an instruction; those of two that agree say enough. */
+static void test_few_moves(void **state)
+{
+    (void)state;
+    make_few_moves(0, 0x100, PITCH, 3);
+    lwp_loop_order_advise(&profile, &sampled, &tips);
+    assert_int_equal(tips.count, 0);
+    make_stream(0, 0x108, 0);
+    make_few_moves(0, 0x108, 3000, 3);
+    lwp_loop_order_advise(&profile, &sampled, &tips); /* they do not agree */
+    assert_int_equal(tips.count, 0);
+    lwp_moves_fini(&profile.moves);
+    make_moves(1, 0x104, 8);
+    make_few_moves(0, 0x100, PITCH, 3);
+    make_few_moves(0, 0x108, PITCH, 3);
+    lwp_loop_order_advise(&profile, &sampled, &tips);
+    assert_int_equal(tips.count, 1);
+    assert_string_equal(tips.tips[0].kind, "interchange");
+}
+
 static void test_not(void **state)
 {
     (void)state;
@@ -531,6 +569,31 @@ static void kept_unrolled(const struct lwp_order_access accesses[2])
     }
 }
 
+/* Two arrays of one object, one behind the other, of which the store goes over one and the load over the other. */
+static void kept_apart(const struct lwp_order_access accesses[2])
+{
+    uint64_t seen[2][PLACES];
+    struct lwp_stream streams[2] = {*accesses[0].stream, *accesses[1].stream};
+    for (int behind = 0; behind < 2; behind++) {
+        struct lwp_order *order = calloc(1, sizeof *order);
+        *order = (struct lwp_order){.profile = &profile, .region = INNER, .count = 2, .rows = 3 * ROWS, .outer = {1, 8, LWP_NONE}};
+        memcpy(order->accesses, accesses, 2 * sizeof *accesses);
+        for (int a = 0; a < 2; a++) {
+            for (uint64_t i = 0; i < PLACES; i++)
+                seen[a][i] = i * 37 % ROWS * PITCH + i * 101 % 512 * 8 + (a && behind ? ROWS * PITCH - 8 : 0);
+            streams[a].offsets = (struct lwp_offsets){.items = seen[a], .count = PLACES};
+            order->accesses[a].stream = &streams[a];
+        }
+        struct lwp_traversal_access sample[2] = {{.object = objects[0], .region = INNER, .code = 0x200, .address = 0x90000},
+                                                 {.object = objects[0], .region = INNER, .code = 0x208, .close = true}};
+        sample[1].address = 0x90000 + ROWS * PITCH - 8;
+        lwp_moves_fini(&profile.moves);
+        lwp_moves_sample(&profile.moves, &profile, sample, 2);
+        assert_int_equal(lwp_order_is_kept(order, &order->accesses[0]), !behind);
+        free(order);
+    }
+}
+
 /* A store a step up and a column to the left of a load: the other way round it would come first. */
 static void test_kept(void **state)
 {
@@ -556,6 +619,7 @@ static void test_kept(void **state)
         free(order);
     }
     kept_unrolled(accesses);
+    kept_apart(accesses);
 }
 
 /* A transpose: what is walked row by row becomes a column. */
@@ -648,6 +712,8 @@ int main(void)
         cmocka_unit_test(test_code),
         cmocka_unit_test(test_code_otherwise),
         cmocka_unit_test_setup_teardown(test_interchange, make, clean),
+        cmocka_unit_test_setup_teardown(test_two_objects, make, clean),
+        cmocka_unit_test_setup_teardown(test_few_moves, make, clean),
         cmocka_unit_test_setup_teardown(test_not, make, clean),
         cmocka_unit_test_setup_teardown(test_calm, make, clean),
         cmocka_unit_test_setup_teardown(test_kept, make, clean),

@@ -143,6 +143,33 @@ static void order_decode(struct lwp_order *order, struct lwp_order_access *acces
         access->step = lwp_order_step(NULL, 0, step, step == 0, order->profile->machine.line_bytes);
 }
 
+/* Of few moves, with those of others that go over the same object and of which no more is known. */
+static struct lwp_order_step order_pooled(const struct lwp_order *order, const struct lwp_order_access *access)
+{
+    enum { ROOM = LWP_MOVES_KEPT * 4 };
+    struct lwp_move moves[ROOM] = {0};
+    size_t count = order_moves(order, access->stream, moves, ROOM);
+    const size_t own = count;
+    for (size_t i = 0; i < order->count && own; i++)
+        if (&order->accesses[i] != access && order->accesses[i].step.kind == LWP_ORDER_OTHER &&
+            order->accesses[i].stream->object == access->stream->object && order->accesses[i].stream->module == access->stream->module)
+            count += order_moves(order, order->accesses[i].stream, &moves[count], ROOM - count);
+    const struct lwp_order_step step = lwp_order_step(moves, count, 0, false, order->profile->machine.line_bytes);
+    bool agrees = count > own && step.kind == LWP_ORDER_COLUMN;
+    for (size_t i = 0; i < own && agrees; i++)
+        agrees = step.blocks ? moves[i].bytes && !moves[i].within : moves[i].bytes % step.bytes == 0;
+    return agrees ? step : access->step;
+}
+
+static void order_pool(struct lwp_order *order)
+{
+    struct lwp_order_step steps[LWP_ORDER_ACCESSES];
+    for (size_t i = 0; i < order->count; i++)
+        steps[i] = order->accesses[i].step.kind == LWP_ORDER_OTHER ? order_pooled(order, &order->accesses[i]) : order->accesses[i].step;
+    for (size_t i = 0; i < order->count; i++)
+        order->accesses[i].step = steps[i];
+}
+
 /* What is not known of an access is that of another one to the same place, or nearby, in the same iteration. */
 static void order_inherit(struct lwp_order *order, struct lwp_order_access *access)
 {
@@ -207,9 +234,10 @@ static double order_rows(const struct lwp_order *order, const struct lwp_order_a
         return (double)object->allocations;
     for (size_t i = 0; i < order->count; i++) {
         const struct lwp_order_access *other = &order->accesses[i];
-        for (uint32_t k = 0; other->stream->object == access->stream->object && other->step.kind == LWP_ORDER_COLUMN &&
-                             other->step.bytes == access->step.bytes && k < other->stream->offsets.count;
-             k++) {
+        if (other->stream->object != access->stream->object || other->step.kind != LWP_ORDER_COLUMN ||
+            other->step.bytes != access->step.bytes || lwp_order_disjoint(other->stream, access->stream))
+            continue;
+        for (uint32_t k = 0; k < other->stream->offsets.count; k++) {
             LWP_GROW(&places, count, &room);
             places[count++] = other->stream->offsets.items[k];
         }
@@ -332,10 +360,13 @@ struct order_lines {
     double now, then, blocked;
 };
 
+/* An instruction that was seen on several data objects takes one line. */
 static struct order_lines order_sum(const struct lwp_order *order)
 {
     struct order_lines sum = {0};
     for (size_t i = 0; i < order->count; i++) {
+        if (!lwp_order_stands(order, i))
+            continue;
         sum.now += order->accesses[i].now;
         sum.then += order->accesses[i].then;
         sum.blocked += order->accesses[i].blocked;
@@ -553,6 +584,8 @@ void lwp_loop_order_advise(struct lwp_profile *profile, struct lwp_sampled_local
                 order_add(order, &profile->streams[i]);
         for (size_t i = 0; heavy && i < order->count; i++)
             order_decode(order, &order->accesses[i]);
+        if (heavy)
+            order_pool(order);
         if (!order_has_column(order))
             continue;
         for (size_t i = 0; i < order->count; i++)

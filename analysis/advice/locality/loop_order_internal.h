@@ -64,6 +64,9 @@ bool lwp_order_pattern(const struct lwp_order *order, const struct lwp_order_acc
 /* Bytes from one access of the loop to another one in one iteration; false: not known (loop_order_arrays.c). */
 bool lwp_order_apart(const struct lwp_order *order, const struct lwp_order_access *from, const struct lwp_order_access *to, int64_t *apart);
 
+/* Whether two instructions go to different parts of one data object: all places seen of one lie before all of the other. */
+bool lwp_order_disjoint(const struct lwp_stream *one, const struct lwp_stream *other);
+
 /* Whether two accesses to one data object are to different arrays in it, as far as that is known. */
 bool lwp_order_other_array(const struct lwp_order *order, const struct lwp_order_access *one, const struct lwp_order_access *other);
 

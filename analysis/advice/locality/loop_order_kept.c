@@ -46,10 +46,10 @@ static bool kept_crosses(int64_t d, int64_t inner, int64_t outer, int64_t across
 }
 
 /* From the store to the other access in one iteration, by the code; else by samples, each of which votes. */
-static bool kept_pair(const struct lwp_order *order, const struct lwp_order_access *from, const struct lwp_stream *other, int64_t inner,
+static bool kept_pair(const struct lwp_order *order, const struct lwp_order_access *from, const struct lwp_order_access *to, int64_t inner,
                       int64_t outer)
 {
-    const struct lwp_stream *store = from->stream;
+    const struct lwp_stream *store = from->stream, *other = to->stream;
     const int64_t across = kept_across(from, inner);
     struct lwp_sibling siblings[SIBLINGS];
     size_t count = lwp_code_siblings(order->profile->code, store->module, store->address, siblings, SIBLINGS), votes = 0, crossing = 0;
@@ -57,6 +57,8 @@ static bool kept_pair(const struct lwp_order *order, const struct lwp_order_acce
         if (siblings[i].address == other->address)
             return kept_crosses(siblings[i].delta, inner, outer, across);
     const struct lwp_moves *moves = &order->profile->moves;
+    if (lwp_order_other_array(order, from, to))
+        return false;
     for (size_t i = 0; i < moves->pair_count; i++) {
         const struct lwp_code_pair *pair = &moves->pairs[i];
         const bool forward = pair->from == store->address && pair->code == other->address;
@@ -86,7 +88,7 @@ bool lwp_order_is_kept(const struct lwp_order *order, const struct lwp_order_acc
             continue;
         for (size_t k = 0; k < order->count; k++)
             if (k != i && order->accesses[k].stream->object == store->stream->object &&
-                order->accesses[k].step.bytes == store->step.bytes && kept_pair(order, store, order->accesses[k].stream, inner, outer))
+                order->accesses[k].step.bytes == store->step.bytes && kept_pair(order, store, &order->accesses[k], inner, outer))
                 return true;
     }
     return false;

@@ -166,6 +166,8 @@ static double order_left(const struct lwp_order *order, unsigned level)
 {
     double left = 0;
     for (size_t i = 0; i < order->count; i++) {
+        if (!lwp_order_stands(order, i))
+            continue;
         const double decoded = order->accesses[i].small ? 0 : order_lines(order, &order->accesses[i], level);
         left += decoded < 0 ? order->accesses[i].now : decoded;
     }
