@@ -6,6 +6,7 @@
 #include "analysis/tables/redundancy_kinds.h"
 #include "base/path.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -180,6 +181,15 @@ void lwp_review_communication(struct lwp_review *review, struct lwp_review_item 
     lwp_review_add_loop(review, item, "loop", loop);
 }
 
+/* A gain that was measured is of the whole loop, and so is its share; another one's is of the data that it traverses so. */
+static void locality_evidence(struct lwp_review *review, struct lwp_review_item *item, double loop)
+{
+    if (fabs(item->share - loop) < 0.0005)
+        FACT("evidence", "the loop takes %s", lwp_review_share(review, item));
+    else
+        FACT("evidence", "memory stall on this data takes %s in the loop, which takes %.1f %%", lwp_review_share(review, item), 100 * loop);
+}
+
 void lwp_review_locality(struct lwp_review *review, struct lwp_review_item *item, const json_t *row)
 {
     const json_t *object = lwp_json_entry(review->root, "objects", row, "object");
@@ -195,7 +205,7 @@ void lwp_review_locality(struct lwp_review *review, struct lwp_review_item *item
         FACT("evidence", "%.1f %% of the cycles of the model, %.1f cycles an access", lwp_json_percent(row, "share"),
              lwp_json_amount(row, "cycles_per_access"));
     else
-        FACT("evidence", "%s", lwp_review_share(review, item));
+        locality_evidence(review, item, lwp_json_amount(loop, "share"));
     if (accesses > 0 && json_is_number(json_object_get(misses, "L1")))
         FACT("misses", "L1 %.0f %% of the accesses, L2 %.0f %%", 100 * lwp_json_amount(misses, "L1") / accesses,
              100 * lwp_json_amount(misses, "L2") / accesses);

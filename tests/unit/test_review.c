@@ -196,6 +196,30 @@ static void test_split_of_several(void **state)
     json_decref(root);
 }
 
+/* Of an order of loops that was not run the share is of the data that they traverse so; of one that was run, of the whole loop. */
+static void test_evidence_of_order(void **state)
+{
+    (void)state;
+    static const char *const said[] = {"memory stall on this data takes 44.4 % of all time in the loop, which takes 92.0 %",
+                                       "the loop takes 92.0 % of all time"};
+    for (int run = 0; run < 2; run++) {
+        json_t *root = analysis(1, "fetch");
+        json_object_set_new(root, "loops", json_loads("[{\"function\":\"main\",\"share\":0.92}]", 0, NULL));
+        json_object_set_new(root, "locality", json_loads("[{\"object\":0,\"loop\":0}]", 0, NULL));
+        json_object_set_new(root, "findings",
+                            json_pack("[{s:s,s:s,s:s,s:s,s:f,s:{s:i},s:s}]", "id", "locality-1", "kind", "locality", "title",
+                                      "Block the two", "severity", "medium", "share", run ? 0.92 : 0.444, "refs", "locality", 0,
+                                      "next_step", "Do it."));
+        struct lwp_review *review = lwp_review_new(root, NULL, NULL);
+        size_t found = 0;
+        for (size_t i = 0; i < review->items[0].fact_count; i++)
+            found += strcmp(review->items[0].facts[i].text, said[run]) == 0;
+        assert_int_equal(found, 1);
+        lwp_review_free(review);
+        json_decref(root);
+    }
+}
+
 /* Two objects of one name are said by who allocates them, of one site by what their paths do not share. */
 static void test_one_name_for_two(void **state)
 {
@@ -316,6 +340,7 @@ int main(void)
         cmocka_unit_test(test_one_reason_for_two),
         cmocka_unit_test(test_known_by_half),
         cmocka_unit_test(test_as_many_lines),
+        cmocka_unit_test(test_evidence_of_order),
         cmocka_unit_test(test_one_name_for_two),
         cmocka_unit_test(test_split_of_several),
         cmocka_unit_test(test_clean),
