@@ -153,7 +153,7 @@ static void report_share(const struct lwp_report *report, const json_t *total, c
         fprintf(report->out, "%5.1f %%  %s\n%*s %.0f of %.0f %s\n", lwp_json_percent(total, "share"), kind->waste, 24, "",
                 lwp_json_amount(total, "wasted"), decided, lwp_json_string_or(total, "unit", "bytes"));
     else if (decided < DECIDED_FEW)
-        fprintf(report->out, "unknown  only %.0f watchpoints were decided\n", decided);
+        fprintf(report->out, "unknown  only %.0f watchpoint%s decided\n", decided, decided == 1 ? " was" : "s were");
     else if (json_is_true(json_object_get(total, "by_time")))
         fprintf(report->out, "%5.1f %%  (%.1f-%.1f)  %s: %s\n%*s %.0f-%.0f %% %s\n", lwp_json_percent(total, "time_share"),
                 100 * lwp_json_end(total, "time_share_ci", 0), 100 * lwp_json_end(total, "time_share_ci", 1), kind->of_time, kind->waste,

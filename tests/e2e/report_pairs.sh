@@ -9,6 +9,8 @@ import json, sys
 data = json.load(open(sys.argv[1]))
 data["redundancy_totals"] = {"dead_store": {"share": 0.5, "share_ci": [0.4, 0.6], "wasted": 5, "total": 10, "unit": "bytes", "approximate": 0, "candidates": 90,
                                             "decided": 90, "undecided": 0.1}}
+for kind, decided in ("silent_store", 1), ("silent_load", 2):
+    data["redundancy_totals"][kind] = {**data["redundancy_totals"]["dead_store"], "decided": decided}
 def pair(share, first, second):
     return {"kind": "dead_store", "approximate": 0, "share": share, "share_ci": [0, 1], "amount": 3, "samples": 12, "first": first, "second": second, "others": [],
             "object": 0, "bytes": 8, "cause": "unknown", "meaning": "m", "remedy": "r"}
@@ -22,3 +24,5 @@ sed -n '/dead stores/,/^Notes/p' report | grep -E '^ +[0-9.]+ %  ' > rows || tru
 grep -Eq '^ +25\.0 %' rows && grep -Eq '^ +20\.0 %' rows && [ "$(wc -l < rows)" = 2 ] || { cat report; exit 1; }
 [ "$(head -n 1 rows | grep -c '25\.0 %')" = 1 ] || { cat rows; exit 1; }
 grep -q '20\.0 %  g_list_append, called by ' rows || { cat rows; exit 1; }
+grep -q 'silent stores  unknown  only 1 watchpoint was decided' report && grep -q 'silent loads   unknown  only 2 watchpoints were decided' report ||
+    { cat report; exit 1; }

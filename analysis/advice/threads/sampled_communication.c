@@ -235,7 +235,8 @@ void lwp_sampled_communication_find(struct lwp_profile *profile, struct lwp_samp
     if (found->trials)
         lwp_profile_note(
             profile,
-            "Communication is scaled up from %llu watchpoints on stores, set in other threads, a few at a time; %llu of them were "
+            "Communication is scaled up from %llu watchpoint%s on stores, set in other threads, a few at a time; %llu of them %s "
             "decided.",
-            (unsigned long long)found->trials, (unsigned long long)found->decided);
+            (unsigned long long)found->trials, found->trials == 1 ? "" : "s", (unsigned long long)found->decided,
+            found->decided == 1 ? "was" : "were");
 }
