@@ -172,6 +172,19 @@ static void run_note_brief(struct lwp_profile *profile)
             millions);
 }
 
+static void run_spinning(struct lwp_profile *profile)
+{
+    static const double much = 0.1;
+    const double share = lwp_gain_spinning(profile);
+    if (share > much)
+        lwp_profile_note(
+            profile,
+            "%.0f %% of the CPU time is threads waiting for each other in the OpenMP runtime: loops share their work unevenly, "
+            "or one thread works alone meanwhile. That part shrinks with what they wait for; predicted gains are of the CPU "
+            "time, and the time on the clock may gain more or less.",
+            100 * share);
+}
+
 static void run_measured(struct lwp_profile *profile)
 {
     const struct lwp_engine_row *engine = lwp_engine_row(profile->engine);
@@ -190,6 +203,7 @@ static void run_measured(struct lwp_profile *profile)
                          "%.0f %% of the CPU time was spent in the kernel (page faults, system calls). Shares are of the other time; "
                          "gains are of both.",
                          100 * (double)profile->system_ns / cpu);
+    run_spinning(profile);
     if (profile->watchpoints.beyond)
         lwp_profile_note(profile, "There were too many different pairs of accesses: the last ones are not reported.");
     if (engine->note)

@@ -398,8 +398,7 @@ static const char *reason_type_by_code(const struct subject *subject, double *sh
     return count && *share >= lwp_split_needs.share ? types[top]->name : NULL;
 }
 
-/* How much of what the program allocated was left out, where that may be why accesses have no object; NULL: next to nothing. */
-static const char *reason_unrecorded(struct lwp_profile *profile)
+const char *lwp_reasons_unrecorded(struct lwp_profile *profile)
 {
     const double recorded = (double)profile->allocations_recorded, left_out = (double)profile->allocations_unrecorded;
     const double percent = left_out > 0 ? 100 * left_out / (left_out + recorded) : 0;
@@ -418,7 +417,7 @@ static struct lwp_reason reason_of_unknown(const struct subject *subject)
     const bool lost = object->label && strcmp(object->label, "unknown") == 0;
     const char *why =
         lost ? "their addresses could not be recovered" : "they are to no variable, no stack and no block whose allocation was recorded";
-    const char *unrecorded = lost ? NULL : reason_unrecorded(profile), *type = reason_type_by_code(subject, &share);
+    const char *unrecorded = lost ? NULL : lwp_reasons_unrecorded(profile), *type = reason_type_by_code(subject, &share);
     return (struct lwp_reason){.code = "unknown_data",
                                .sentence =
                                    SAY("the data object of these accesses is unknown: %s%s%s%s%s", why, unrecorded ? " (" : "",
@@ -475,6 +474,9 @@ static struct lwp_reason reason_of(const struct subject *subject)
         return (struct lwp_reason){.code = "library_type",
                                    .sentence = SAY("it is a variable of %s: its layout is not the program's to change",
                                                    lwp_path_last(lwp_code_module_info(profile->code, object->module)->path))};
+    if (object->kind == LWP_OBJECT_STATIC && !object->variable && lwp_objects_constant(profile, object))
+        return (struct lwp_reason){.code = "single_values",
+                                   .sentence = "the compiler lays down constants of the code and texts: there is no layout to change"};
     if (object->kind == LWP_OBJECT_STACK)
         return (struct lwp_reason){.code = "stack", .sentence = "it is a variable on the stack, whose layout is not judged"};
     if (object->fields_unknown && object_fits(subject)) /* whatever its fields are */

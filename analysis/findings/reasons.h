@@ -20,6 +20,9 @@ struct lwp_reasons {
     size_t count;
 };
 
+/* How much of what the program allocated was left out, where that may be why accesses have no object: a clause. NULL: next to nothing. */
+const char *lwp_reasons_unrecorded(struct lwp_profile *profile);
+
 /* A reason for each of the five data objects with the most stall time that no advice is about, and for memory whose object is not
  * known where it has more stall time than one of them. */
 void lwp_reasons_find(struct lwp_profile *profile, const struct lwp_splits *splits, const struct lwp_regroups *regroups,

@@ -46,6 +46,15 @@ static double coverage_unknown(const struct lwp_profile *profile)
     return profile->total.weight > 0 ? fmin(1, unknown / profile->total.weight) : 1;
 }
 
+/* ... of which the address is known. */
+static double coverage_unowned(const struct lwp_profile *profile)
+{
+    double unowned = 0;
+    for (size_t i = 0; i < profile->object_count; i++)
+        unowned += lwp_objects_unowned(&profile->objects[i]) ? profile->objects[i].weight.weight : 0;
+    return profile->total.weight > 0 ? unowned / profile->total.weight : 0;
+}
+
 static const char *coverage_count(struct lwp_profile *profile, double count)
 {
     return count >= 1e9 ? SAY("%.3g billion", count / 1e9) : count >= 1e6 ? SAY("%.3g million", count / 1e6) : SAY("%.0f", count);
@@ -109,7 +118,17 @@ static struct lwp_silence silence_not_measured(struct lwp_profile *profile, cons
                                     .sentence = "no sample was taken, so nothing is known, good or bad",
                                     .help = "Let the program run for some seconds of CPU time, or sample more (" LWP_SAMPLE_MORE ")."};
     bool much = unknown > unknown_much, some = unknown > unknown_some && stalled.value < lwp_split_needs.share;
-    if (!engine->exact && profile->samples >= SAMPLES_FEWEST && lwp_unit_row(profile->weight_unit)->whole_run && (much || some))
+    const bool hidden =
+        !engine->exact && profile->samples >= SAMPLES_FEWEST && lwp_unit_row(profile->weight_unit)->whole_run && (much || some);
+    const char *unrecorded = hidden && coverage_unowned(profile) > unknown / 2 ? lwp_reasons_unrecorded(profile) : NULL;
+    if (unrecorded)
+        return (struct lwp_silence){
+            .kind = "not_measured",
+            .code = "not_recorded",
+            .sentence =
+                SAY("what the program did with its memory is known for %.0f %% of its time only: %s", 100 * (1 - unknown), unrecorded),
+            .help = "Record more of them (lwp collect --max-overhead 25), or collect it with -e exact, which sees every access."};
+    if (hidden)
         return (struct lwp_silence){
             .kind = "not_measured",
             .code = "no_addresses",

@@ -48,7 +48,7 @@ uint32_t lwp_objects_allocated(struct lwp_profile *profile, enum lwp_object_kind
                          &(struct lwp_object){.kind = kind, .context = path, .module = LWP_NONE, .pool_size = pool_size});
 }
 
-static bool object_is_constant(const struct lwp_profile *profile, const struct lwp_object *object)
+bool lwp_objects_constant(const struct lwp_profile *profile, const struct lwp_object *object)
 {
     return object->module != LWP_NONE && lwp_code_data_is_constant(profile->code, object->module, object->lookup_address);
 }
@@ -80,7 +80,7 @@ uint32_t lwp_objects_static(struct lwp_profile *profile, uint32_t module, uint64
         /* What has no symbol: variables and constants, one object each per module. */
         *offset = address;
         *until = 0;
-        const uint64_t which = UINT64_MAX - object_is_constant(profile, &object);
+        const uint64_t which = UINT64_MAX - lwp_objects_constant(profile, &object);
         return object_intern(profile, lwp_hash_mix(lwp_hash_mix(module, which), LWP_OBJECT_STATIC), &object);
     }
     object.start = symbol.start;
@@ -135,6 +135,11 @@ uint32_t lwp_objects_special(struct lwp_profile *profile, enum lwp_object_specia
                          &(struct lwp_object){.kind = which == LWP_OBJECT_OTHER_STACK ? LWP_OBJECT_STACK : LWP_OBJECT_UNKNOWN,
                                               .module = LWP_NONE,
                                               .label = labels[which]});
+}
+
+bool lwp_objects_unowned(const struct lwp_object *object)
+{
+    return object->key == object_special_key(LWP_OBJECT_UNOWNED);
 }
 
 void lwp_objects_count(struct lwp_object *object, const struct lwp_object_life *life)
@@ -421,8 +426,9 @@ static const char *object_label(struct lwp_profile *profile, const struct lwp_ob
     case LWP_OBJECT_MMAP:
         return object_block_name(profile, object);
     case LWP_OBJECT_STATIC:
-        return lwp_arena_printf(profile->arena, object_is_constant(profile, object) ? "literals and constants of %s" : "static data of %s without a symbol",
-                                object_module_name(profile, object->module));
+        return lwp_arena_printf(
+            profile->arena, lwp_objects_constant(profile, object) ? "literals and constants of %s" : "static data of %s without a symbol",
+            object_module_name(profile, object->module));
     case LWP_OBJECT_STACK:
         return object_stack_name(profile, object);
     case LWP_OBJECT_UNKNOWN:

@@ -63,6 +63,12 @@ void lwp_objects_index(struct lwp_profile *profile);
 /* The allocation site: the innermost frame that is not an allocation wrapper. */
 bool lwp_objects_site(struct lwp_profile *profile, uint32_t context, struct lwp_frame *frame, uint32_t *node);
 
+/* Whether it stands for memory of known addresses in which no object is known. */
+bool lwp_objects_unowned(const struct lwp_object *object);
+
+/* Whether it is constants of the code and texts of a module, and no variable. */
+bool lwp_objects_constant(const struct lwp_profile *profile, const struct lwp_object *object);
+
 /* Whether the code is lwp's own preload library. */
 bool lwp_objects_own_code(const struct lwp_profile *profile, uint32_t module);
 

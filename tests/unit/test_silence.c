@@ -8,10 +8,12 @@
 
 #include "format/record.h"
 
+#include <link.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -77,6 +79,28 @@ static void test_sampled(void **state)
     check(1000, 19, 90, "nothing_to_gain", "nothing_stalled", "1.9 % of the program's time");
     check(1000, 20, 90, "left_alone", "left_alone", "no data object");
     check(1000, 400, 400, "left_alone", "left_alone", "no data object");
+}
+
+/* Blocks that were not recorded: more of them can be, which addresses that were lost do not ask for. */
+static void test_not_recorded(void **state)
+{
+    (void)state;
+    static const enum lwp_object_special which[] = {LWP_OBJECT_UNOWNED, LWP_OBJECT_NOT_KNOWN};
+    for (int i = 0; i < 4; i++) {
+        struct lwp_profile profile;
+        struct lwp_coverage coverage;
+        fill(&profile, 1000, 900, 0);
+        profile.allocations_recorded = 18;
+        profile.allocations_unrecorded = i < 2 ? 82 : 0;
+        const uint32_t object = lwp_objects_special(&profile, which[i % 2]);
+        profile.objects[object].weight = (struct lwp_tally){600 * 1e6, 600 * 1e12, 600};
+        const struct lwp_silence silence = ask(&profile, 0, &coverage);
+        assert_says(&silence, "not_measured", i ? "no_addresses" : "not_recorded",
+                    i ? "(900 of 1000 samples have an address)"
+                      : "known for 40 % of its time only: 82 % of the program's allocations were not");
+        assert_true(i || strstr(silence.help, "lwp collect --max-overhead 25"));
+        lwp_profile_fini(&profile);
+    }
 }
 
 /* A change that would most likely gain is named, though it is not advised. */
@@ -273,6 +297,34 @@ static void test_library_data(void **state)
     lwp_profile_fini(&profile);
 }
 
+static int first_loaded(struct dl_phdr_info *info, size_t size, void *bias)
+{
+    (void)size;
+    *(uint64_t *)bias = info->dlpi_addr;
+    return 1;
+}
+
+/* Of texts and constants of code no more samples show a layout to change. */
+static void test_constants(void **state)
+{
+    (void)state;
+    static const char *volatile text = "a text of this program that no symbol names";
+    struct lwp_profile profile;
+    uint64_t bias, offset, until;
+    char path[4096] = "";
+    fill(&profile, 1000, 500, 0);
+    assert_true(readlink("/proc/self/exe", path, sizeof path - 1) > 0 && dl_iterate_phdr(first_loaded, &bias));
+    const uint32_t module = lwp_code_module(profile.code, path, NULL, 0);
+    const uint32_t object = lwp_objects_static(&profile, module, (uint64_t)(uintptr_t)text - bias, &offset, &until);
+    for (int i = 0; i < 30; i++)
+        lwp_tally_add(&profile.objects[object].weight, 1e6);
+    struct lwp_reasons reasons = reasons_without_advice(&profile);
+    assert_int_equal(reasons.count, 1);
+    assert_string_equal(reasons.items[0].code, "single_values");
+    assert_non_null(strstr(reasons.items[0].sentence, "no layout to change"));
+    lwp_profile_fini(&profile);
+}
+
 /* A list is another matter than a map: it can be an array. */
 static void test_library_nodes(void **state)
 {
@@ -337,6 +389,10 @@ static void test_hottest(void **state)
         LWP_GROW(&profile.regions, profile.region_count, &profile.region_room);
         profile.regions[profile.region_count++] = (struct lwp_region){.module = id, .parent = LWP_NONE, .weight = profile.total};
         lwp_findings_notes(&profile, &answers);
+        bool waits = false;
+        for (size_t i = 0; i < profile.note_count; i++)
+            waits |= strstr(profile.notes[i], "threads waiting for each other in the OpenMP runtime") != NULL;
+        assert_int_equal(waits, theirs);
         for (int help = 0; help < 2; help++) {
             bool said = false;
             for (size_t i = 0; i < profile.note_count; i++)
@@ -350,12 +406,20 @@ static void test_hottest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sampled),      cmocka_unit_test(test_unsure),
-        cmocka_unit_test(test_bound),        cmocka_unit_test(test_windows),
-        cmocka_unit_test(test_not_asked),    cmocka_unit_test(test_unknown_fields_that_fit),
-        cmocka_unit_test(test_large_field),  cmocka_unit_test(test_few_samples_of_several),
-        cmocka_unit_test(test_library_data), cmocka_unit_test(test_library_nodes),
-        cmocka_unit_test(test_unrecorded),   cmocka_unit_test(test_hottest),
+        cmocka_unit_test(test_sampled),
+        cmocka_unit_test(test_not_recorded),
+        cmocka_unit_test(test_unsure),
+        cmocka_unit_test(test_bound),
+        cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_not_asked),
+        cmocka_unit_test(test_unknown_fields_that_fit),
+        cmocka_unit_test(test_large_field),
+        cmocka_unit_test(test_few_samples_of_several),
+        cmocka_unit_test(test_constants),
+        cmocka_unit_test(test_library_data),
+        cmocka_unit_test(test_library_nodes),
+        cmocka_unit_test(test_unrecorded),
+        cmocka_unit_test(test_hottest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

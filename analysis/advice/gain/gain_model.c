@@ -40,7 +40,6 @@ static const double dependent_l1 = 0.007, dependent_l2 = 0.03, dependent_l3 = 0.
 static const double random_free = 2, random_lines = 0.15, dependent_free = 1, dependent_lines = 0.25;
 static const double latency = 45; /* of a line nobody prefetched, in streamed lines */
 static const double arrives_memory = 0.7, arrives_cache = 0.3, arrives_dependent = 0.9, most = 0.99;
-static const double spinning_noted = 0.1;
 static const double page = 4096;
 /* How much more time the kernel takes with lwp than without it, in times lwp's own, which holds its system calls and not what delivering
  * signals costs: docs/gains.md. */
@@ -174,7 +173,7 @@ struct lwp_gain_range lwp_gain_stall_share(const struct lwp_profile *profile, ui
     return (struct lwp_gain_range){fmax(0, share - chance) / (1 - chance), share};
 }
 
-double lwp_gain_spinning(struct lwp_profile *profile)
+double lwp_gain_spinning(const struct lwp_profile *profile)
 {
     static const char *const runtimes[] = {"libgomp.so", "libomp.so", "libiomp5.so"};
     double weight = 0;
@@ -187,13 +186,7 @@ double lwp_gain_spinning(struct lwp_profile *profile)
             if (strncmp(name, runtimes[k], strlen(runtimes[k])) == 0)
                 weight += region->weight.weight;
     }
-    double share = profile->total.weight > 0 ? weight / profile->total.weight : 0;
-    if (share > spinning_noted)
-        lwp_profile_note(profile,
-                         "%.0f %% of the CPU time is threads waiting for each other in the OpenMP runtime. That part shrinks with what "
-                         "they wait for; the time on the clock may gain more than is said, or less.",
-                         100 * share);
-    return fmin(share, 0.9);
+    return profile->total.weight > 0 ? fmin(weight / profile->total.weight, 0.9) : 0;
 }
 
 /* Ticks of Linux are no longer. */

@@ -40,9 +40,8 @@ struct lwp_gain_range lwp_gain_stalled(const struct lwp_profile *profile, uint32
 /* The part of its time that the loop waits for memory, at least and at most: samples fall on accesses by chance, too. */
 struct lwp_gain_range lwp_gain_stall_share(const struct lwp_profile *profile, uint32_t region, const struct lwp_loop_shape *shape);
 
-/* The part of all time that threads wait for others in the loops of OpenMP runtimes. It shrinks with what they wait for. When it
- * is much a note says so. */
-double lwp_gain_spinning(struct lwp_profile *profile);
+/* The part of all time that threads wait for others in the loops of OpenMP runtimes. It shrinks with what they wait for. */
+double lwp_gain_spinning(const struct lwp_profile *profile);
 
 /* The part of the program's CPU time that the samples stand for, 0 to 1. A timer that leaves the kernel out sees none of what page
  * faults and system calls take. */
