@@ -76,6 +76,14 @@ static const char *finding_container_step(struct lwp_profile *profile, const str
 static const char *finding_order_step(struct lwp_profile *profile, const struct lwp_split *split)
 {
     const char *how;
+    if (split->array && lwp_types_is_list_node(split->layout->type))
+        return SAY(
+            "Use a std::vector instead of the %s: it has the same order, and no link is awaited. Where elements are put in or taken out "
+            "at its end nothing else changes; in the middle all behind them move, and as it grows all do: keep indices instead of "
+            "iterators and pointers to them. Where they have to stay where they are, copy the list once it is complete, and keep the "
+            "copy, whose nodes lie one after the other; of many lists copy all before the first old one is freed. That gains less. "
+            "Then run lwp collect again and compare with lwp diff.",
+            split->layout->container);
     if (split->array)
         how = SAY("Once the %s is complete, copy what it holds to a std::vector, and let the loops below go through that: it has the same "
                   "order, and no link is awaited; std::lower_bound() finds a key there. What the loops change, they change in the vector. "
@@ -218,6 +226,9 @@ static void finding_of_split(struct lwp_profile *profile, const struct lwp_split
     else if (split->kind == LWP_SPLIT_POOL)
         finding->title = SAY("Take %s from a pool: its %llu bytes lie %llu bytes apart on average", what, element,
                              (unsigned long long)split->gain.spacing);
+    else if (split->array && lwp_types_is_list_node(layout->type))
+        finding->title = SAY("Keep what %s hold in a std::vector: loops only go from each to the next, and wait for the links",
+                             finding_nodes(profile, layout));
     else if (split->array)
         finding->title = SAY("Copy what %s keep to a sorted std::vector: loops only go from each to the next, and wait for the links",
                              finding_nodes(profile, layout));

@@ -304,6 +304,17 @@ static void memory_links(const struct lwp_pattern *pattern, const struct lwp_pat
     }
 }
 
+/* Where visits go beside a chain, once that is linked: anywhere, however near the chain's own elements are. */
+static void memory_beside(const struct lwp_pattern *pattern, struct lwp_pattern_memory *memory)
+{
+    bool indexed = false;
+    for (size_t a = 1; a < pattern->array_count; a++)
+        indexed |= pattern->arrays[a].walk == LWP_PATTERN_INDEXED && !pattern->arrays[a].leads;
+    const bool chain = pattern->arrays[0].walk == LWP_PATTERN_CHAINED && !pattern->search && !pattern->tree;
+    for (uint64_t i = 0; memory->order && indexed && chain && i < memory->visits; i++)
+        memory->order[i] = memory_mixed((uint32_t)i, (uint32_t)memory->elements);
+}
+
 /* Searches come to the table in no order. */
 static int memory_heads(const struct lwp_pattern *pattern, struct lwp_pattern_memory *memory, struct lwp_error *err)
 {
@@ -370,6 +381,7 @@ int lwp_pattern_memory_make(const struct lwp_pattern *pattern, uint64_t elements
     if (!status) {
         memory_links(pattern, memory);
         memory_leads(pattern, memory);
+        memory_beside(pattern, memory);
         status = memory_has_heads(pattern) ? memory_heads(pattern, memory, err) : LWP_OK;
     }
     if (status)

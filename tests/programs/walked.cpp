@@ -1,9 +1,11 @@
 // walked KIND ROUNDS: sums up what a std::map or a std::set holds, in the order of its keys, again and again. "map", "sets" (one for each
 // of many owners), "names" (whose keys are strings): nothing else happens meanwhile. "changed": some elements are taken out and put in
-// between. "found": some are looked up.
+// between. "found": some are looked up. "lists", "moved": many std::list, filled in turns; of "moved" each one's first element comes to be
+// its last in each round.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <list>
 #include <map>
 #include <set>
 #include <string>
@@ -107,6 +109,22 @@ static double names(long rounds)
     return sum;
 }
 
+static double lists(long rounds, bool moved)
+{
+    std::vector<std::list<account>> of(owners);
+    double sum = 0;
+    for (int i = 0; i < 10 * owners; i++)
+        of[drawn() % owners].push_back({double(i), i % 50});
+    for (long r = 0; r < rounds; r++)
+        for (auto &list : of) {
+            for (const account &one : list)
+                sum += one.balance * one.branch;
+            if (moved && !list.empty())
+                list.splice(list.end(), list, list.begin());
+        }
+    return sum;
+}
+
 int main(int count, char **arguments)
 {
     const char *kind = count < 2 ? "map" : arguments[1];
@@ -115,6 +133,8 @@ int main(int count, char **arguments)
         return printf("%g\n", sets(rounds)) < 0;
     if (strcmp(kind, "names") == 0)
         return printf("%g\n", names(rounds)) < 0;
+    if (strcmp(kind, "lists") == 0 || strcmp(kind, "moved") == 0)
+        return printf("%g\n", lists(rounds, kind[0] == 'm')) < 0;
     std::map<unsigned long, account> map = filled();
     double sum = 0;
     for (long r = 0; r < rounds; r++) {

@@ -465,6 +465,34 @@ static void pointers_of(struct lwp_code *code, uint32_t module, const char *path
     near(lwp_gain_chain_begins(&profile, &visit, 64), 0.25);
 }
 
+/* How long chains are: looks that go some visits on pass their ends; executions seen of an access of each visit, and of one of each chain,
+ * tell, unless looks end early. */
+static void test_ends_of_chains(void **state)
+{
+    (void)state;
+    enum { AROUND, LOOP, OTHER, REGIONS };
+    const uint32_t nodes = 0, heads = 1;
+    struct lwp_region regions[REGIONS] = {[AROUND] = {.parent = LWP_NONE, .same_as = AROUND},
+                                          [LOOP] = {.parent = AROUND, .same_as = LOOP},
+                                          [OTHER] = {.parent = LWP_NONE, .same_as = OTHER}};
+    struct lwp_stream streams[] = {{.object = nodes, .region = LOOP, .accesses = 260, .weight = {.samples = 100}},
+                                   {.object = heads, .region = AROUND, .accesses = 20, .weight = {.samples = 4}}};
+    struct lwp_code_moves moves = {.object = nodes, .region = LOOP, .stays = 50, .leaves = 12};
+    struct lwp_profile profile = {
+        .streams = streams, .stream_count = 2, .regions = regions, .region_count = REGIONS, .moves = {.items = &moves, .count = 1}};
+    struct lwp_gain_visit visit = {.region = LOOP, .objects = &nodes, .object_count = 1};
+    near(lwp_gain_chain_ends(&profile, &visit, 64), 0.1);
+    moves.lost = 100; /* a search of four, which is run as such */
+    near(lwp_gain_chain_ends(&profile, &visit, 64), 0);
+    moves.stays = 108;
+    near(lwp_gain_chain_ends(&profile, &visit, 64), 0.1);
+    moves.lost = 0;
+    streams[1].region = OTHER;
+    near(lwp_gain_chain_ends(&profile, &visit, 64), 0.1);
+    visit.whole = true;
+    near(lwp_gain_chain_ends(&profile, &visit, 64), 0);
+}
+
 /* Code behind a jump on which no sample fell, where many would have if it ran each time. */
 static void rarely_of(struct lwp_arena *arena, struct lwp_code *code, uint32_t module, const char *path)
 {
@@ -1709,6 +1737,7 @@ int main(void)
         cmocka_unit_test(test_window_of_neighbours),
         cmocka_unit_test(test_from_last_to_first),
         cmocka_unit_test(test_passes_of_a_chain),
+        cmocka_unit_test(test_ends_of_chains),
         cmocka_unit_test(test_halves_jump),
         cmocka_unit_test(test_order_of_code),
         cmocka_unit_test(test_lines_sequential),

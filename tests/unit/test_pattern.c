@@ -295,6 +295,26 @@ static void test_window(void **state)
     lwp_pattern_memory_free(&memory);
 }
 
+/* However near each other a chain's elements lie, what its visits go to beside them may be anywhere. */
+static void test_beside_a_chain(void **state)
+{
+    (void)state;
+    enum { ELEMENTS = 1024 };
+    struct lwp_pattern pattern = {
+        .arrays = {{LWP_PATTERN_CHAINED, .spacing = 16}, {LWP_PATTERN_INDEXED, .spacing = 8}}, .array_count = 2, .elements = ELEMENTS};
+    struct lwp_pattern_memory memory;
+    size_t near = 0;
+    assert_int_equal(lwp_pattern_memory_make(&pattern, ELEMENTS, &memory, NULL), LWP_OK);
+    for (size_t i = 0; i + 1 < ELEMENTS; i++) {
+        uint64_t next;
+        memcpy(&next, memory.first[0] + i * 16, sizeof next);
+        assert_int_equal(next, (uintptr_t)memory.first[0] + (i + 1) * 16);
+        near += memory.order[i + 1] - memory.order[i] == 1;
+    }
+    assert_in_range(near, 0, ELEMENTS / 10);
+    lwp_pattern_memory_free(&memory);
+}
+
 /* A chain that goes on in one direction, pass after pass: each element once, in steps of as many on as there are passes, in the mean. */
 static void test_passes(void **state)
 {
@@ -971,6 +991,7 @@ int main(void)
                                        cmocka_unit_test(test_inner_loop),
                                        cmocka_unit_test(test_link_once),
                                        cmocka_unit_test(test_window),
+                                       cmocka_unit_test(test_beside_a_chain),
                                        cmocka_unit_test(test_passes),
                                        cmocka_unit_test(test_within),
                                        cmocka_unit_test(test_nested),

@@ -11,12 +11,13 @@
 enum { MOVES_LEAST = 8, MOVES_MOST = 256, PASS_LEAST = 16 };
 
 static const double far_elements = 128, few_steps = 0.05, /* of all: back to where memory was freed */
-    nearly_all = 0.95, elsewhere = 8, anywhere = 0.9, as_many = 1.25;
+    nearly_all = 0.95, few_lost = 0.1, elsewhere = 8, anywhere = 0.9, as_many = 1.25;
 
 struct chain_moves {
     double near[MOVES_MOST]; /* in elements */
     double all[MOVES_MOST];  /* ... and the others */
-    size_t count, far, stays, leaves;
+    size_t count, far, stays, leaves, lost;
+    double visits, begins; /* accesses of an instruction in the loop, and of one around it, that were as likely to be seen */
     bool next; /* all of them from one visit to the very next one; else some visits on */
 };
 
@@ -40,6 +41,39 @@ static bool chain_has(const struct lwp_gain_visit *visit, uint32_t object)
     return has;
 }
 
+/* Where the function begins that an address is in, whatever was inlined there; 0: not known. */
+static uint64_t chain_function(const struct lwp_profile *profile, uint32_t module, uint64_t address)
+{
+    const struct lwp_symbolized *place = module == LWP_NONE ? NULL : lwp_code_symbolize(profile->code, module, address);
+    return place ? place->function_low : 0;
+}
+
+/* Whether the access is made around the visit's loop: in a loop around it, or in its function where that has none. */
+static bool chain_around(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_stream *stream)
+{
+    const struct lwp_region *loop = &profile->regions[visit->region];
+    const uint32_t region = lwp_regions_final(profile, stream->region), parent = lwp_regions_final(profile, loop->parent);
+    if (region == visit->region || stream->module != loop->module)
+        return false;
+    if (parent != LWP_NONE)
+        return region != LWP_NONE && lwp_regions_within(profile, visit->region, region);
+    const uint64_t function = chain_function(profile, loop->module, loop->address);
+    return function && function == chain_function(profile, stream->module, stream->address);
+}
+
+/* ... but in another loop of that function. */
+static bool chain_beside(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_stream *stream)
+{
+    const uint32_t region = lwp_regions_final(profile, stream->region);
+    return region == LWP_NONE || !(profile->regions[region].is_function || lwp_regions_within(profile, visit->region, region));
+}
+
+/* Accesses that no stall chose; both ends of a loop's round are as likely to be among them. */
+static double chain_fair(const struct lwp_stream *stream)
+{
+    return (double)(stream->accesses - stream->weight.samples);
+}
+
 static void chain_moves_of(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, double spacing, struct chain_moves *moves)
 {
     for (size_t i = 0; i < profile->moves.count; i++) {
@@ -48,15 +82,26 @@ static void chain_moves_of(const struct lwp_profile *profile, const struct lwp_g
             continue;
         moves->stays += of->stays;
         moves->leaves += of->leaves;
+        moves->lost += of->lost;
         for (size_t k = 0; k < of->count; k++)
             if (!moves->next || of->kept[k].next)
                 chain_move(moves, (double)of->kept[k].bytes / spacing);
     }
+    for (size_t i = 0; i < profile->stream_count; i++) {
+        const struct lwp_stream *stream = &profile->streams[i];
+        if (chain_has(visit, stream->object) && lwp_regions_final(profile, stream->region) == visit->region)
+            moves->visits = fmax(moves->visits, chain_fair(stream));
+        else if (chain_around(profile, visit, stream) && !chain_beside(profile, visit, stream))
+            moves->begins = fmax(moves->begins, chain_fair(stream));
+    }
 }
 
-/* Of a chain, in the mean; INFINITY: not known. */
+/* Of a chain, in the mean; INFINITY: not known. A look that goes on some visits later may have passed its end. Where looks come to theirs,
+ * each execution is as likely to be in one as any other, and tells better. */
 static double chain_visits(const struct chain_moves *moves)
 {
+    if (moves->begins >= MOVES_LEAST && (double)moves->lost <= few_lost * moves->visits)
+        return fmax(1, moves->visits / moves->begins);
     return moves->leaves < MOVES_LEAST ? INFINITY : 1 + (double)moves->stays / (double)moves->leaves;
 }
 
@@ -90,6 +135,15 @@ static unsigned chain_search(const struct chain_moves *moves)
 {
     const double visits = chain_visits(moves);
     return visits < M_SQRT2 ? 1 : visits < 2 * M_SQRT2 ? 2 : visits < 4 * M_SQRT2 ? 4 : 0;
+}
+
+double lwp_gain_chain_ends(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, double spacing)
+{
+    struct chain_moves moves = {0};
+    if (visit->whole)
+        return 0;
+    chain_moves_of(profile, visit, spacing, &moves);
+    return chain_search(&moves) ? 0 : 1 / chain_visits(&moves);
 }
 
 /* A search that ends after 1 to n visits, each as likely, is guessed right once in n at best. In eighths of the pattern's searches, which
@@ -173,26 +227,6 @@ unsigned lwp_gain_window(const double *back, size_t count, bool least)
         }
     }
     return window;
-}
-
-/* Where the function begins that an address is in, whatever was inlined there; 0: not known. */
-static uint64_t chain_function(const struct lwp_profile *profile, uint32_t module, uint64_t address)
-{
-    const struct lwp_symbolized *place = module == LWP_NONE ? NULL : lwp_code_symbolize(profile->code, module, address);
-    return place ? place->function_low : 0;
-}
-
-/* Whether the access is made around the visit's loop: in a loop around it, or in its function where that has none. */
-static bool chain_around(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_stream *stream)
-{
-    const struct lwp_region *loop = &profile->regions[visit->region];
-    const uint32_t region = lwp_regions_final(profile, stream->region), parent = lwp_regions_final(profile, loop->parent);
-    if (region == visit->region || stream->module != loop->module)
-        return false;
-    if (parent != LWP_NONE)
-        return region != LWP_NONE && lwp_regions_within(profile, visit->region, region);
-    const uint64_t function = chain_function(profile, loop->module, loop->address);
-    return function && function == chain_function(profile, stream->module, stream->address);
 }
 
 /* Addresses that each search of so many loads one of, in no order: bytes from one to the next; 0: none are known. */

@@ -21,6 +21,9 @@ void lwp_gain_chain_pattern(const struct lwp_profile *profile, const struct lwp_
  * pointers to where they begin: then each chain follows the one before, if all are laid down so. */
 double lwp_gain_chain_begins(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, double spacing);
 
+/* Ends of chains a visit, of which each is guessed wrong; 0: of searches, which have `endings`, or not known. */
+double lwp_gain_chain_ends(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, double spacing);
+
 /* The array of pointers that the region's code steps through, with about so many of them (0: however many); LWP_NONE: none is known. */
 uint32_t lwp_gain_pointers(const struct lwp_profile *profile, uint32_t region, double count);
 

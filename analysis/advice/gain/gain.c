@@ -369,7 +369,8 @@ bool lwp_gain_in_array(struct lwp_profile *profile, const struct lwp_layout *lay
     if (!gain_begin(profile, layout, after, &change, gain))
         return false;
     struct lwp_gain_visit visit = gain_visit(profile, layout, walk, change.elements);
-    visit.access.dependent = visit.whole = true;
+    visit.access.dependent = true;
+    visit.whole = lwp_types_is_tree_node(layout->type); /* a list is gone through by one loop */
     visit.found = NULL;
     const bool seen = walk->near + walk->far >= PAIRS_LEAST;
     visit.far = seen ? visit.far : 1;

@@ -178,7 +178,7 @@ static bool loop_other(struct lwp_profile *profile, const struct lwp_gain_visit 
     *array = (struct lwp_pattern_array){.walk = LWP_PATTERN_STEPS, .spacing = apart > most ? most : apart};
     if (!shape.steps && !shape.stays && (double)object->bytes > lwp_gain_large_object) {
         array->walk = LWP_PATTERN_INDEXED;
-        array->spacing = most;
+        array->spacing = (uint64_t)round((double)object->bytes / visit->elements); /* which 0.8 bytes a visit are too */
         array->leads = stream->object == visit->leader && most >= 4;
     }
     return true;
@@ -303,7 +303,8 @@ bool lwp_gain_pattern(struct lwp_profile *profile, const struct lwp_gain_visit *
         lwp_gain_chain_pattern(profile, visit, spacing, pattern);
     lwp_gain_computes(&visit->shape.work, visit->visits, pattern);
     if (placement->ordered) {
-        pattern->far = fields_chained(visit, placement) ? lwp_gain_chain_begins(profile, visit, spacing) : 0;
+        /* An array is gone through step by step: far is what other data is at. */
+        pattern->far = fields_chained(visit, placement) ? lwp_gain_chain_begins(profile, visit, spacing) : placement->array;
         pattern->window = pattern->passes = 0;
         if (placement->array)
             pattern->search = pattern->endings = 0;

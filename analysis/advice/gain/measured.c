@@ -474,6 +474,8 @@ bool lwp_gain_measure(struct lwp_profile *profile, const struct lwp_gain_visit *
         return false;
     if (!dependent && !visit->found) /* searches have guesses of their own */
         measured_jumps(profile, visit, measured);
+    else if (!visit->found)
+        measured->past = lwp_gain_chain_ends(profile, visit, (double)before->of[0].spacing);
     run.stalls = lwp_gain_stall_share(profile, visit->region, &visit->shape);
     measured_own_time(profile, visit, measured);
     if (!(ordered || dependent) || !measured_fit_ran(profile, &ran, before, after, measured, &run))

@@ -59,6 +59,9 @@ const char *lwp_order_write(struct lwp_profile *profile, const struct lwp_split 
 {
     const struct lwp_layout *layout = split->layout;
     const struct lwp_type *type = layout->type;
+    if (split->array && lwp_types_is_list_node(type))
+        return SAY("std::vector<%s> name; // in the place of the %s\n",
+                   layout->payload ? layout->payload->name : "decltype(name)::value_type", layout->container);
     if (split->array)
         return SAY("std::vector<decltype(name)::value_type> sorted(name.begin(), name.end());\nfor (auto &element : sorted)\n");
     if (layout->container)

@@ -439,9 +439,12 @@ static bool split_best(struct lwp_profile *profile, struct lwp_layout *layout, c
 {
     struct lwp_split ordered, pool;
     /* First, while there is time to measure: it may gain most. */
-    const bool in_order =
-        (lwp_order_try(profile, layout, found->affinity, &ordered) || lwp_walked_try(profile, layout, found->affinity, &ordered)) &&
-        split_worth(profile, layout, &ordered.gain, reason);
+    bool in_order = lwp_order_try(profile, layout, found->affinity, &ordered);
+    if (in_order)
+        lwp_walked_list(profile, &ordered);
+    else
+        in_order = lwp_walked_try(profile, layout, found->affinity, &ordered);
+    in_order = in_order && split_worth(profile, layout, &ordered.gain, reason);
     bool advised = split_parts_of_any(profile, layout, found, split, reason) ||
                    (!split_is_vague(layout) && split_without_holes(profile, layout, found, split, reason));
     /* A split is credited with what it adds to the pool, and is not advised for nothing. */

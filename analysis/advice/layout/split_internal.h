@@ -42,6 +42,9 @@ bool lwp_order_copied(struct lwp_profile *profile, const struct lwp_layout *layo
 /* walked.c: what a std::map or a std::set holds in a sorted array, where the program only goes through it from element to element. */
 bool lwp_walked_try(struct lwp_profile *profile, const struct lwp_layout *layout, const double *affinity, struct lwp_split *walked);
 
+/* ... `ordered`, a list's nodes in its order: becomes what they hold in an array, if that gains more. */
+void lwp_walked_list(struct lwp_profile *profile, struct lwp_split *ordered);
+
 /* order_text.c: what brings the elements into that order, in C or C++; NULL: in another language, or the link has no name. */
 const char *lwp_order_write(struct lwp_profile *profile, const struct lwp_split *split);
 

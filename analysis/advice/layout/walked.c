@@ -1,8 +1,8 @@
-/* A std::map or a std::set that is gone through from element to element, by the library's functions.
+/* A std::map or a std::set that is gone through from element to element, by the library's functions, or a std::list by a loop of its own.
  *
- * Each step waits for a link, and most go to a node that lies anywhere. In a sorted array the same elements are a stream. It pays where the
- * program goes through all of them often, as copying them is one more pass of each kind, and only where they stay: nothing is put in,
- * taken out or searched while it does. */
+ * Each step waits for a link, and most go to a node that lies anywhere. In an array in the same order the same elements are a stream. It
+ * pays only where they stay: nothing is put in, taken out or searched while it does. Of a tree the array is a copy, which is one more pass
+ * of each kind. */
 #include "analysis/advice/layout/split_internal.h"
 
 #include "analysis/advice/gain/set_up.h"
@@ -28,10 +28,11 @@ static bool walked_by(const struct lwp_region *region)
     return false;
 }
 
-/* The first byte of what the program keeps in a node: behind the colour and three links. */
+/* The first byte of what the program keeps in a node: behind a tree's colour and three links, or a list's two or one. */
 static uint64_t walked_from(const struct lwp_layout *layout)
 {
-    return layout->type->payload ? layout->type->payload_at : 4 * sizeof(void *);
+    const size_t words = lwp_types_is_tree_node(layout->type) ? 4 : strcmp(layout->container, "std::forward_list") == 0 ? 1 : 2;
+    return layout->type->payload ? layout->type->payload_at : words * sizeof(void *);
 }
 
 /* Whether it may load a link: not what the program keeps in a node, which may be a pointer, too, as of a string. */
@@ -104,13 +105,11 @@ static bool walked_loop(struct lwp_profile *profile, const struct lwp_layout *la
     return true;
 }
 
-bool lwp_walked_try(struct lwp_profile *profile, const struct lwp_layout *layout, const double *affinity, struct lwp_split *walked)
+/* What nodes keep as an array, for loops that wait so long, and go through it together. False: links change meanwhile, or nothing was run.
+ */
+static bool walked_in_array(struct lwp_profile *profile, const struct lwp_layout *layout, const double *affinity,
+                            const struct lwp_layout_loop *walk, double awaits, struct lwp_split *walked)
 {
-    struct lwp_layout_loop walk;
-    double awaits;
-    if (!profile->code || !lwp_engine_row(profile->engine)->cpu_time || !layout->single || !lwp_types_is_tree_node(layout->type) ||
-        !walked_loop(profile, layout, &walk, &awaits))
-        return false;
     const uint64_t from = walked_from(layout);
     if (layout->element_bytes <= from)
         return false;
@@ -121,7 +120,7 @@ bool lwp_walked_try(struct lwp_profile *profile, const struct lwp_layout *layout
     for (size_t f = 0; f < layout->field_count; f++) {
         const bool link = layout->fields[f].offset < from;
         for (size_t k = 0; k < layout->object_count && link && layout->fields[f].bytes == sizeof(void *); k++)
-            if (!lwp_order_stays(profile, layout->objects[k], layout->fields[f].offset, walk.region))
+            if (!lwp_order_stays(profile, layout->objects[k], layout->fields[f].offset, walk->region))
                 return false;
         after.bytes[f] = link ? 0 : after.bytes[f];
         after.offsets[f] -= link ? 0 : from;
@@ -134,9 +133,37 @@ bool lwp_walked_try(struct lwp_profile *profile, const struct lwp_layout *layout
                                  .groups = 1,
                                  .pooled = true,
                                  .pointers = LWP_NONE};
-    const struct lwp_share known = lwp_share_of(&walk.weight, &profile->total);
-    const double more = awaits / walk.weight.weight;
+    const struct lwp_share known = lwp_share_of(&walk->weight, &profile->total);
+    const double more = awaits / walk->weight.weight;
     const struct lwp_share whole = {fmin(1, more * known.value), known.low, fmin(1, more * known.high)};
-    return lwp_gain_in_array(profile, layout, &walk, &whole, &after, &walked->gain) &&
+    return lwp_gain_in_array(profile, layout, walk, &whole, &after, &walked->gain);
+}
+
+bool lwp_walked_try(struct lwp_profile *profile, const struct lwp_layout *layout, const double *affinity, struct lwp_split *walked)
+{
+    struct lwp_layout_loop walk;
+    double awaits;
+    return profile->code && lwp_engine_row(profile->engine)->cpu_time && layout->single && lwp_types_is_tree_node(layout->type) &&
+           walked_loop(profile, layout, &walk, &awaits) && walked_in_array(profile, layout, affinity, &walk, awaits, walked) &&
            lwp_order_copied(profile, layout, awaits, &walked->gain);
+}
+
+/* An array takes the list's place, so nothing is copied, and what sorts or frees nodes along their links gains, too. */
+void lwp_walked_list(struct lwp_profile *profile, struct lwp_split *ordered)
+{
+    const struct lwp_layout *layout = ordered->layout;
+    const struct lwp_layout_loop *most = NULL;
+    struct lwp_split array;
+    if (!layout->container || ordered->pointers != LWP_NONE || !lwp_types_is_list_node(layout->type))
+        return;
+    double awaits = 0;
+    for (size_t i = 0; i < layout->loop_count; i++) {
+        const struct lwp_layout_loop *loop = &layout->loops[i];
+        const bool first = loop->region == ordered->gain.loops[0].region;
+        most = first ? loop : most;
+        if (first || (loop->region != LWP_NONE && walked_goes(profile, layout, loop)))
+            awaits += first ? profile->regions[loop->region].stalled : loop->weight.weight;
+    }
+    if (walked_in_array(profile, layout, ordered->affinity, most, awaits, &array) && array.gain.speedup > ordered->gain.speedup)
+        *ordered = array;
 }
