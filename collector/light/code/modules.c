@@ -110,7 +110,10 @@ void lwp_modules_see(uint64_t ip)
     lwp_process_unlock();
 }
 
-/* For an image without a table of frames libunwind would open its file, from a handler, and take the program's for it. */
+__thread bool lwp_modules_unwind;
+
+/* For an image without a table of frames libunwind would open its file, from a handler, and take the program's for it, or read on where
+ * what it found there has no end, as in what tcc compiles. */
 static int modules_iterate(int (*visit)(struct dl_phdr_info *, size_t, void *), void *data)
 {
     int status = 0;
@@ -135,7 +138,7 @@ static bool modules_resolve(void)
 __attribute__((visibility("default"))) int dl_iterate_phdr(int (*visit)(struct dl_phdr_info *, size_t, void *), void *data)
 {
     const struct lwp_thread *self = lwp_process.active ? lwp_thread_self() : NULL;
-    if (self && self->busy)
+    if ((self && self->busy) || lwp_modules_unwind)
         return modules_iterate(visit, data);
     return modules_resolve() ? real_iterate(visit, data) : 0;
 }

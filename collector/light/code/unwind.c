@@ -118,7 +118,7 @@ static int unwind_mask(int how, const sigset_t *set, sigset_t *before)
 {
     enum { SET_BYTES = 8 };
     const struct lwp_thread *self = lwp_thread_self();
-    if ((self && self->busy) || unwind_copied)
+    if ((self && self->busy) || lwp_modules_unwind)
         return 0;
     return (int)syscall(SYS_rt_sigprocmask, how, set, before, SET_BYTES);
 }
@@ -148,7 +148,10 @@ bool lwp_unwind_init(void)
         return true;
     if (!unwind_load())
         return false;
+    lwp_modules_update();
+    lwp_modules_unwind = true;
     unwind_without_pipe(unwind_first);
+    lwp_modules_unwind = false;
     unwind.accessors(*unwind.local)->access_mem = unwind_memory;
     unwind.ready = true;
     return true;
@@ -261,7 +264,9 @@ void lwp_unwind_slots_of(const struct lwp_stack_copy *copy, const struct lwp_sta
 {
     unwind_words = words;
     unwind_copied = copy;
+    lwp_modules_unwind = true;
     unwind_slots(&copy->registers, slots, enough, of);
+    lwp_modules_unwind = false;
     unwind_copied = NULL;
 }
 
