@@ -28,4 +28,33 @@ if command -v strace > strace-path; then
     samples=$(for file in traced.r/p*/t*.lwps; do "$LWP" dump "$file"; done | grep -c '^sample')
     [ "$samples" -gt 2 ] || { echo "FAILED: strace: only $samples samples"; failed=1; }
 fi
+# ltrace leaves children alone, but after traps that were not its own they went on in the middle of an instruction.
+if command -v ltrace > ltrace-path; then
+    $CC -O1 -x c -o forks - <<'C' || exit 1
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void)
+{
+    for (int child = 0; child < 3; child++) {
+        int status = 0;
+        fflush(stdout);
+        if (fork() == 0) {
+            for (volatile long i = 0; i < 100000000; i++)
+                ;
+            _exit(7);
+        }
+        wait(&status);
+        printf("%x\n", (unsigned)status);
+    }
+    return 0;
+}
+C
+    ltrace -o calls -e malloc ./forks > plain 2> err
+    status=$? # its own
+    if [ "$(cat plain)" = "$(printf '700\n700\n700')" ]; then # where it may trace
+        "$LWP" collect -q --no-analyze -o ltraced.r -- ltrace -o calls -e malloc ./forks > out 2> err
+        [ $? = $status ] && cmp plain out || { echo "FAILED: with ltrace"; cat out err; failed=1; }
+    fi
+fi
 exit $failed

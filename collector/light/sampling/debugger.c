@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const passing_on[] = {"strace\n", "ltrace\n", "proot\n"};
+static const char *const passing_on[] = {"strace\n", "proot\n"};
 
 static int tracer_pid(void)
 {
