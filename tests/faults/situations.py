@@ -141,6 +141,7 @@ SITUATIONS = [
     own("state", "floats"),
     own("state", "aligned"),
     own("state", "no_counter"),
+    Case("state.error_number", ["sh", "-c", os.path.join(PROGRAMS, "state") + " error_number; exit $?"], builds=built("state", "state.c"), samples=-1),
     # names and allocators
     own("names", "names"),
     plain("plain"),

@@ -1,7 +1,8 @@
-/* What a program may set of its processor: floating-point exceptions, checks of alignment, the time stamp counter. */
+/* What a program may set for itself: floating-point exceptions, checks of alignment, the time stamp counter, errno. */
 #define _GNU_SOURCE
 #include "work.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -133,9 +134,34 @@ static int no_counter(void)
     return 0;
 }
 
+static void *threads_none(void *given)
+{
+    return given;
+}
+
+/* errno is what it was after calls that succeed and leave it alone, in a program that has done nothing else yet. */
+static int error_number(void)
+{
+    enum { MARK = 1234 };
+    int changed = 0;
+    for (int i = 0; i < THREADS; i++) {
+        pthread_t thread;
+        errno = MARK;
+        if (pthread_create(&thread, NULL, threads_none, NULL) == 0)
+            pthread_join(thread, NULL);
+        changed += errno != MARK;
+        errno = MARK;
+        allocations((unsigned)i);
+        changed += errno != MARK;
+    }
+    printf("errno changed %d times\n", changed);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     static const struct situation situations[] = {{"floats", floats}, {"aligned", aligned}, {"no_counter", no_counter}};
-    (void)argc;
+    if (argc > 1 && strcmp(argv[1], "error_number") == 0)
+        return error_number();
     return situation_run(situations, sizeof situations / sizeof *situations, argv[1]);
 }

@@ -18,6 +18,7 @@
 #include "collector/light/sampling/sampler.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -318,6 +319,7 @@ static double threads_draw(void)
 static struct thread_start *threads_prepare(void *run, void *argument)
 {
     static uint32_t prepared;
+    const int saved = errno; /* which pthread_create leaves as it is */
     lwp_dormant_wake(); /* alone still, and says so */
     uint64_t from_ns = threads_timed_from(&prepared);
     lwp_own_files_alone(false);
@@ -325,6 +327,7 @@ static struct thread_start *threads_prepare(void *run, void *argument)
     if (start)
         *start = (struct thread_start){run, argument, lwp_signals_blocked(), threads_draw()};
     threads_timed(from_ns);
+    errno = saved;
     return start;
 }
 
