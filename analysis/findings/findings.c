@@ -4,6 +4,7 @@
 #include "analysis/findings/findings.h"
 
 #include "analysis/findings/finding_parts.h"
+#include "analysis/findings/unsaid_containers.h"
 #include "analysis/findings/unsaid_search.h"
 #include "analysis/profile/objects.h"
 #include "analysis/profile/regions.h"
@@ -573,4 +574,5 @@ void lwp_findings_rank(struct lwp_profile *profile, struct lwp_answers *answers)
     lwp_coverage_find(profile, &answers->coverage);
     lwp_silence_find(profile, &answers->coverage, &answers->reasons, count, &answers->silence);
     lwp_unsaid_search_say(profile, redundancies, &answers->silence);
+    lwp_unsaid_containers_say(profile, &answers->silence);
 }
