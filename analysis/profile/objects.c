@@ -398,13 +398,14 @@ static bool object_has_own_name(const struct lwp_object *object)
     return name && *name && !reserved && strcmp(name, "this") != 0 && name[strlen(name) - 1] != ')';
 }
 
-/* Whether an array of pointers has the name of the nodes that it leads to. */
+/* Whether an array of pointers, and not one alone, has the name of the nodes that it leads to. */
 static bool object_is_led_to(const struct lwp_profile *profile, const struct lwp_object *object)
 {
     for (size_t i = 0; object->single && i < profile->object_count; i++) {
         const struct lwp_object *array = &profile->objects[i];
         const char *type = array->type && !array->single ? array->type->name : NULL;
-        if (type && *type && type[strlen(type) - 1] == '*' && array->variable && strcmp(array->variable, object->variable) == 0)
+        if (type && *type && type[strlen(type) - 1] == '*' && array->largest > sizeof(void *) && array->variable &&
+            strcmp(array->variable, object->variable) == 0)
             return true;
     }
     return false;

@@ -3,6 +3,7 @@
 
 #include "analysis/findings/findings.h"
 #include "analysis/findings/reasons.h"
+#include "analysis/profile/contexts.h"
 #include "analysis/profile/objects.h"
 #include "analysis/profile/streams.h"
 
@@ -297,6 +298,30 @@ static void test_library_data(void **state)
     lwp_profile_fini(&profile);
 }
 
+/* A structure is no element of an array where one pointer leads to it. */
+static void test_led_to(void **state)
+{
+    (void)state;
+    static const struct lwp_type pointer = {.name = "struct world *", .kind = LWP_TYPE_SCALAR, .bytes = 8};
+    for (int many = 0; many < 2; many++) {
+        struct lwp_profile profile;
+        fill(&profile, 1000, 500, 0);
+        uint32_t made[2];
+        for (int i = 0; i < 2; i++) {
+            const uint32_t context = lwp_contexts_child(&profile, 0, LWP_NONE, 0x4000 + (uint64_t)i, false);
+            made[i] = lwp_objects_allocated(&profile, LWP_OBJECT_HEAP, context, 0);
+            profile.objects[made[i]].variable = "world";
+            profile.objects[made[i]].accessed = true;
+        }
+        struct lwp_object *array = &profile.objects[made[0]];
+        array->type = &pointer;
+        array->bytes = array->largest = many ? 800 : 8;
+        profile.objects[made[1]].single = true;
+        assert_string_equal(lwp_objects_name(&profile, made[1]), many ? "*world[]" : "world");
+        lwp_profile_fini(&profile);
+    }
+}
+
 static int first_loaded(struct dl_phdr_info *info, size_t size, void *bias)
 {
     (void)size;
@@ -416,6 +441,7 @@ int main(void)
         cmocka_unit_test(test_large_field),
         cmocka_unit_test(test_few_samples_of_several),
         cmocka_unit_test(test_constants),
+        cmocka_unit_test(test_led_to),
         cmocka_unit_test(test_library_data),
         cmocka_unit_test(test_library_nodes),
         cmocka_unit_test(test_unrecorded),
