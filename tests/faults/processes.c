@@ -122,6 +122,50 @@ static int vforks(void)
     return 0;
 }
 
+static volatile sig_atomic_t own_signals, other_signals;
+
+static void count_own(int signal)
+{
+    (void)signal;
+    own_signals++;
+}
+
+static void count_other(int signal)
+{
+    (void)signal;
+    other_signals++;
+}
+
+static void take(int signal, void (*handler)(int), int flags)
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
+    sigaction(signal, &action, NULL);
+}
+
+/* A child of vfork has its own actions and mask, though it is on its parent's memory. */
+static int vfork_signals(void)
+{
+    sigset_t all, mask;
+    struct sigaction trap;
+    sigfillset(&all);
+    take(SIGUSR1, count_own, SA_ONSTACK);
+    pid_t child = vfork();
+    if (child == 0) {
+        take(SIGTRAP, SIG_IGN, 0);
+        take(SIGUSR1, count_other, SA_ONSTACK);
+        raise(SIGTRAP);
+        sigprocmask(SIG_BLOCK, &all, NULL);
+        _exit(other_signals);
+    }
+    const int status = status_of(child);
+    raise(SIGUSR1);
+    sigprocmask(SIG_BLOCK, NULL, &mask);
+    sigaction(SIGTRAP, NULL, &trap);
+    printf("child %d, %d own, %d other, SIGTRAP blocked %d, default %d\n", status, (int)own_signals, (int)other_signals,
+           sigismember(&mask, SIGTRAP), trap.sa_handler == SIG_DFL);
+    return 0;
+}
+
 static int spawns(void)
 {
     char *const arguments[] = {(char *)"sh", (char *)"-c", (char *)"exit 7", NULL};
@@ -381,12 +425,25 @@ static int lasting(void)
 
 int main(int argc, char **argv)
 {
-    static const struct situation situations[] = {
-        {"threads_300", threads_300}, {"threads_10000", threads_10000}, {"forks", forks}, {"vforks", vforks},
-        {"cancelled", cancelled}, {"exit_running", exit_running},
-        {"spawns", spawns}, {"stopped", stopped}, {"children_ignored", children_ignored}, {"daemon", daemon_},
-        {"rights_dropped", rights_dropped}, {"no_new_rights", no_new_rights}, {"core", core}, {"traced", traced},
-        {"suspends", suspends}, {"at_terminal", at_terminal}, {"lasting", lasting},
-        {"traced_by_parent", traced_by_parent}, {"timers", timers}};
+    static const struct situation situations[] = {{"threads_300", threads_300},
+                                                  {"threads_10000", threads_10000},
+                                                  {"forks", forks},
+                                                  {"vforks", vforks},
+                                                  {"vfork_signals", vfork_signals},
+                                                  {"cancelled", cancelled},
+                                                  {"exit_running", exit_running},
+                                                  {"spawns", spawns},
+                                                  {"stopped", stopped},
+                                                  {"children_ignored", children_ignored},
+                                                  {"daemon", daemon_},
+                                                  {"rights_dropped", rights_dropped},
+                                                  {"no_new_rights", no_new_rights},
+                                                  {"core", core},
+                                                  {"traced", traced},
+                                                  {"suspends", suspends},
+                                                  {"at_terminal", at_terminal},
+                                                  {"lasting", lasting},
+                                                  {"traced_by_parent", traced_by_parent},
+                                                  {"timers", timers}};
     return situation_run(situations, sizeof situations / sizeof *situations, argc > 1 ? argv[1] : NULL);
 }

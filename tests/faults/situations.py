@@ -124,6 +124,7 @@ SITUATIONS = [
     own("processes", "exit_running"),
     own("processes", "forks"),
     own("processes", "vforks"),
+    own("processes", "vfork_signals"),
     own("processes", "spawns"),
     own("processes", "stopped"),
     own("processes", "children_ignored"),

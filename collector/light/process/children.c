@@ -5,6 +5,7 @@
 #include "collector/light/own/watched_memory.h"
 #include "collector/light/process/dormant.h"
 #include "collector/light/process/foreign.h"
+#include "collector/light/process/signals.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -26,6 +27,7 @@ void lwp_children_vforked(void)
 {
     if (!lwp_children_vfork)
         lwp_children_vfork = dlsym(RTLD_NEXT, "vfork");
+    lwp_signals_vfork();
     children_begin();
 }
 

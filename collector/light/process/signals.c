@@ -38,6 +38,7 @@ static struct {
 } signals;
 static __thread bool signals_blocked; /* what the program believes of its mask */
 static __thread bool signals_pending; /* one of theirs came while so */
+static __thread pid_t signals_vforked; /* who called vfork last; 0: nobody that has not been seen to go on */
 
 static int signals_real_action(int signal, const struct sigaction *action, struct sigaction *before)
 {
@@ -295,12 +296,35 @@ void lwp_signals_finish(void)
     signals_real_action(signals.ours, &theirs, NULL);
 }
 
+/* ---- children of vfork ---- */
+
+/* Whether it is one that asks: its actions and mask are its own, but what is noted here is its parent's. */
+static bool signals_of_parent(void)
+{
+    if (signals_vforked && signals_vforked == getpid())
+        signals_vforked = 0;
+    return signals_vforked != 0;
+}
+
+void lwp_signals_vfork(void)
+{
+    if (!signals_of_parent())
+        signals_vforked = getpid();
+}
+
 /* ---- actions ---- */
 
 static int signals_action(int signal, const struct sigaction *action, struct sigaction *before)
 {
     if (signal <= 0 || signal >= NSIG)
         return signals_real_action(signal, action, before);
+    if (signals_of_parent()) {
+        const struct sigaction theirs = signals.theirs;
+        const int failed = signals_real_action(signal, action, before);
+        if (!failed && before && before->sa_sigaction == signals_handle)
+            *before = theirs;
+        return failed;
+    }
     if (signal == signals.ours) {
         struct sigaction old = signals.theirs;
         if (action)
@@ -380,6 +404,12 @@ static int signals_mask(int (*real)(int, const sigset_t *, sigset_t *), int how,
     struct lwp_thread *self = signals.ours ? lwp_thread_self() : NULL;
     if (!signals.ours || (self && self->busy)) /* not the program but a library of ours, libunwind */
         return real(how, set, before);
+    if (signals_of_parent()) {
+        const int failed = real(how, set, before);
+        if (!failed && before && signals_blocked)
+            sigaddset(before, signals.ours);
+        return failed;
+    }
     sigset_t open;
     bool was = signals_blocked, named = set && sigismember(set, signals.ours) == 1;
     if (set) {

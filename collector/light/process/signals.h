@@ -11,4 +11,7 @@ void lwp_signals_finish(void); /* gives the signal back to the program */
 bool lwp_signals_blocked(void);
 void lwp_signals_inherit(bool blocked);
 
+/* Before a vfork: what the child does with signals, on its parent's memory, is not its parent's. */
+void lwp_signals_vfork(void);
+
 #endif
