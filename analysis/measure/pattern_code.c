@@ -159,15 +159,21 @@ static bool code_is_link(const struct lwp_pattern *pattern, const struct lwp_pat
            (access->offset == link || (pattern->tree && access->offset == link + 8)) && access->bytes == 8 && !access->store;
 }
 
-/* The next index: from the upper bits of a chain that gets nothing of what is loaded, and is as long as the loop's. */
+/* The next index: from the upper bits of a chain that gets nothing of what is loaded, and is as long as the loop's. What the loop counts is
+ * counted between, as compilers do: a chain waits for what is begun before it. */
 static void code_index_drawn(struct emit_buffer *code, const struct lwp_pattern *pattern)
 {
     enum { SUMMAND = 1 << 20, HALF = 32 }; /* too large to be added before the instruction is begun, as some processors do */
     const uint64_t elements = lwp_pattern_whole(pattern->elements);
     const bool power = !(elements & (elements - 1));
     double cycles = fmax(PRODUCT_CYCLES, fmin(pattern->apart, CHAIN_MOST));
+    const double products = floor(cycles / PRODUCT_CYCLES), index = power ? 2 : 4,
+                 needed =
+                     products + (cycles - PRODUCT_CYCLES * products) + index + (double)(pattern->array_count + pattern->access_count) + 1;
     for (; cycles >= PRODUCT_CYCLES; cycles -= PRODUCT_CYCLES)
         emit_multiply(code, code_order, code_order, CODE_MULTIPLIER);
+    if (pattern->instructions >= needed + 1)
+        values_fill(code, pattern, 1);
     for (; cycles >= 1; cycles--)
         code_step(code, code_order, SUMMAND);
     emit_move(code, code_index, emit_register(code_order));

@@ -7,7 +7,8 @@ static void code_scale(struct emit_buffer *code, ZydisRegister to, ZydisRegister
         emit_multiply(code, to, from, by);
         return;
     }
-    emit_move(code, to, emit_register(from));
+    if (to != from)
+        emit_move(code, to, emit_register(from));
     emit_add(code, ZYDIS_MNEMONIC_SHL, 2, emit_register(to), emit_number(__builtin_ctzll(by)));
 }
 
@@ -38,10 +39,12 @@ struct emit_place code_element(struct emit_buffer *code, const struct lwp_patter
         return (struct emit_place){.base = code_cursor(pattern, array)};
     if (of->spacing <= 8 && !(of->spacing & (of->spacing - 1)))
         return (struct emit_place){.base = code_arrays[array], .index = code_index, .scale = (uint8_t)of->spacing};
+    /* An index of which nothing else is needed is scaled where it is: a move that is an instruction more takes no unit's time. */
+    const ZydisRegister scaled = pattern->array_count > 1 || pattern->bisects || of->leads ? code_address : code_index;
     if (of->spacing != *spacing)
-        code_scale(code, code_address, code_index, of->spacing);
+        code_scale(code, scaled, code_index, of->spacing);
     *spacing = of->spacing;
-    return (struct emit_place){.base = code_arrays[array], .index = code_address, .scale = 1};
+    return (struct emit_place){.base = code_arrays[array], .index = scaled, .scale = 1};
 }
 
 bool code_searches(const struct lwp_pattern *pattern)

@@ -323,6 +323,9 @@ static int time_core(const struct lwp_pattern *pattern, double *ns, struct lwp_e
         time_core_rows(pattern, &here);
     for (size_t i = 0; i < here.access_count && spot && !here.inner; i++) /* each in a set of its own */
         here.accesses[i].offset = i * line;
+    if (pattern->draws && !(pattern->elements & (pattern->elements - 1))) /* an index of other numbers takes a product more */
+        while (few & (few - 1))
+            few &= few - 1;
     return time_few(&here, spot ? pattern->elements : few, ns, err);
 }
 

@@ -950,6 +950,29 @@ static void test_apart(void **state)
     assert_int_equal(code_instructions(&counter), code_instructions(&apart));
 }
 
+/* An index that is drawn takes the units that it takes in the loop: it is moved once, and what is counted comes behind what is begun first.
+ */
+static void test_drawn(void **state)
+{
+    (void)state;
+    struct lwp_pattern pattern = pattern_of(LWP_PATTERN_INDEXED, 32, 1 << 16);
+    pattern.draws = true;
+    pattern.instructions = 8; /* for (...) { at = at * a + b; sum += p[at >> 48].first; } */
+    pattern.apart = 4;
+    struct loop_code loop;
+    loop_begin(&loop, &pattern);
+    unsigned all = 0, moves = 0;
+    ZydisMnemonic before = ZYDIS_MNEMONIC_INVALID;
+    for (; loop_next(&loop); all++) {
+        moves += loop.instruction.mnemonic == ZYDIS_MNEMONIC_MOV;
+        assert_false(before == ZYDIS_MNEMONIC_IMUL && loop.instruction.mnemonic == ZYDIS_MNEMONIC_ADD);
+        before = loop.instruction.mnemonic;
+    }
+    assert_int_equal(moves, 1);
+    assert_int_equal(all, 8 + 1);
+    lwp_pattern_code_free(&loop.code);
+}
+
 /* What the chain came to is in memory at the end of each round. */
 static void test_through_memory(void **state)
 {
@@ -1021,6 +1044,7 @@ int main(void)
                                        cmocka_unit_test(test_vectors),
                                        cmocka_unit_test(test_sums),
                                        cmocka_unit_test(test_depth),
-                                       cmocka_unit_test(test_by_index)};
+                                       cmocka_unit_test(test_by_index),
+                                       cmocka_unit_test(test_drawn)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
