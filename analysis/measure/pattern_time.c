@@ -1,4 +1,4 @@
-/* Times two patterns one after the other: each turn goes on until stretches of it take the same time, as the caches are then in the state
+/* Times two patterns one after the other: each turn begins when stretches of it take the same time, as the caches are then in the state
  * that this pattern leaves them in. Other threads do the same beside the one that is timed. */
 #include "analysis/measure/pattern.h"
 
@@ -23,7 +23,7 @@ enum {
     TURNS_MOST = 64,
     TURNS_NEEDED = 3,
     SPOILED_MOST = 3,
-    STRETCHES_ALIKE = 5,
+    STRETCHES = 5, /* one after the other */
     THREADS_MOST = 64,
     ELEMENTS_MOST = 1 << 28,
     ELEMENTS_FEW = 4,
@@ -149,31 +149,52 @@ static void walker_find_rounds(struct time_walker *walker)
     walker->rounds = walker_whole((double)walker->rounds * stretch_seconds / took);
 }
 
-/* Nanoseconds a round, once the caches are as this pattern leaves them: where others want the caches, too, that takes many rounds over
- * what nearly fits, and each is faster than the one before. *spoiled: they took much longer than when rounds were found, as something
- * else slowed this thread's own time down (in some virtual machines pages are mapped anew now and then, 10 us each). */
+struct time_stretches {
+    double sum; /* seconds */
+    size_t count;
+};
+
+/* Until stretches take the same time: where others want the caches, too, that takes many rounds over what nearly fits, and each is faster
+ * than the one before. Those that agree end the wait and do not count: where others come and go they are those of a moment when nobody
+ * else wants the caches. Where none agree, as others go on to come and go, the later half of them counts. */
+static struct time_stretches walker_settle(struct time_walker *walker, double begun)
+{
+    double last[STRETCHES] = {0}, least, most;
+    size_t stretches = 0;
+    struct time_stretches late = {0};
+    do {
+        double *const now = &last[stretches++ % STRETCHES];
+        *now = walker_seconds(walker, walker->rounds);
+        if (lwp_clock_s(CLOCK_MONOTONIC) - begun > settle_seconds / 2) {
+            late.sum += *now;
+            late.count++;
+        }
+        least = INFINITY;
+        most = 0;
+        for (size_t i = 0; i < STRETCHES; i++) {
+            least = fmin(least, last[i]);
+            most = fmax(most, last[i]);
+        }
+    } while (most > (1 + settled) * least && lwp_clock_s(CLOCK_MONOTONIC) - begun < settle_seconds);
+    return most > (1 + settled) * least ? late : (struct time_stretches){0};
+}
+
+/* Nanoseconds a round, once the caches are as this pattern leaves them. *spoiled: it took much longer than when rounds were found, as
+ * something else slowed this thread's own time down (in some virtual machines pages are mapped anew now and then, 10 us each). */
 static double walker_turn(struct time_walker *walker, bool *spoiled)
 {
-    double begun = lwp_clock_s(CLOCK_MONOTONIC), took = 0, last[STRETCHES_ALIKE] = {0}, least, most, sum;
+    double begun = lwp_clock_s(CLOCK_MONOTONIC), took = 0;
     const uint64_t some = walker_whole((double)walker->rounds / 8);
     for (uint64_t warm = 0; warm < walker->visits && took < warm_seconds; warm += some) {
         walker_run(walker, some);
         took = lwp_clock_s(CLOCK_MONOTONIC) - begun;
     }
-    size_t stretches = 0;
-    do {
-        last[stretches++ % STRETCHES_ALIKE] = walker_seconds(walker, walker->rounds);
-        least = INFINITY;
-        most = sum = 0;
-        for (size_t i = 0; i < STRETCHES_ALIKE; i++) {
-            least = fmin(least, last[i]);
-            most = fmax(most, last[i]);
-            sum += last[i];
-        }
-    } while (most > (1 + settled) * least && lwp_clock_s(CLOCK_MONOTONIC) - begun < settle_seconds);
-    const double count = fmin((double)stretches, STRETCHES_ALIKE);
-    *spoiled |= sum / count > spoiled_times * stretch_seconds;
-    return sum / count * 1e9 / (double)walker->rounds;
+    struct time_stretches all = walker_settle(walker, begun);
+    for (int i = 0; i < STRETCHES; i++, all.count++)
+        all.sum += walker_seconds(walker, walker->rounds);
+    const double each = all.sum / (double)all.count;
+    *spoiled |= each > spoiled_times * stretch_seconds;
+    return each * 1e9 / (double)walker->rounds;
 }
 
 /* Lines are evicted one beside the other where the processor can: one after the other it takes many times as long. */
