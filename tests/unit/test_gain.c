@@ -681,6 +681,27 @@ static void test_interval_of_runs(void **state)
     assert_true(agree.high > 1.2 * agree.low); /* what the machine does from minute to minute stays */
 }
 
+/* Where runs differ more than on calm machines, all that is said is less sure; where they agree, it is as sure as there. */
+static void test_interval_of_unsteady_machine(void **state)
+{
+    (void)state;
+    const struct lwp_gain_range any = {0, 1};
+    const struct lwp_share whole = {.value = 1, .low = 1, .high = 1};
+    struct lwp_pattern_times times = {
+        .before = 5, .after = 2, .core = 0.5, .ratio = 0.4, .low = 0.4, .high = 0.4, .runs = 4, .spread = 0.02};
+    struct lwp_gain_measured calm = {0}, unsteady = {0};
+    lwp_gain_interval(&times, &any, 0, &calm);
+    near(calm.unsteady, 0);
+    times.spread = 0.3;
+    lwp_gain_interval(&times, &any, 0, &unsteady);
+    const double usual = 0.06 * 0.9, minute = sqrt((2 * usual * usual + 3 * 0.3 * 0.3) / 5);
+    near(unsteady.unsteady, sqrt(minute * minute - usual * usual));
+    const struct lwp_gain_range sure = lwp_gain_part(&calm, &whole), less = lwp_gain_part(&unsteady, &whole);
+    near(sure.high, 1 - 0.4 * exp(-1.645 * 0.08 * sqrt(2.0)));
+    near(less.high, 1 - fmin(unsteady.low, 0.4 * exp(-1.645 * hypot(0.08 * sqrt(2.0), unsteady.unsteady))));
+    assert_true(less.low < sure.low - 0.1);
+}
+
 /* Runs that gain here and lose there do not show a gain, nor does one that is as small as what minutes differ by. */
 static void test_no_gain(void **state)
 {
@@ -994,18 +1015,25 @@ static void test_state_of_the_cache(void **state)
     near(nearer.before, 13);
     near(nearer.ratio, 9 / 13.0);
     const struct lwp_gain_range any = {0, 1};
-    struct lwp_gain_measured open = {0}, closed = {.paces = {17, 23}};
+    struct lwp_gain_measured open = {0}, closed = {.paces = {18, 22}};
     struct lwp_pattern_times unsteady = warm; /* one more run may be of any state */
     unsteady.spread = 1;
     lwp_gain_interval(&unsteady, &any, 0, &open);
-    lwp_gain_interval(&warm, &any, 0, &closed);
+    struct lwp_pattern_times chosen = warm;
+    lwp_gain_choose_state(&chosen, &closed.paces);
+    near(chosen.spread, 0.12); /* the rest of it is states in which the loop was not */
+    lwp_gain_interval(&chosen, &any, 0, &closed);
     near(open.low, 10 / (100 - 0.5 * (100 - 18)));
     assert_true(open.high >= fmax(closed.high, 0.98));
     assert_true(closed.low > 0.5);
-    struct lwp_gain_measured wide = {.paces = {15, 110}}; /* that it was as now is not ruled out, however much else is not */
+    struct lwp_gain_measured wide = {.paces = {15, 110}}, now = {.paces = {18, 22}};
+    chosen = warm;
+    lwp_gain_choose_state(&chosen, &wide.paces);
+    near(chosen.spread, 0.3); /* bounds that rule nothing out leave all that runs differ by */
     lwp_gain_interval(&warm, &any, 0, &wide);
-    near(wide.low, closed.low);
-    near(wide.high, closed.high);
+    lwp_gain_interval(&warm, &any, 0, &now);
+    near(wide.low, now.low); /* that it was as now is not ruled out, however much else is not */
+    near(wide.high, now.high);
 }
 
 static double drawn(uint64_t *random)
@@ -1363,6 +1391,29 @@ static void test_displaced(void **state)
     lwp_gain_of_displaced(INFINITY, &measured);
     assert_true(measured.high >= 1);
     lwp_arena_free(profile.arena);
+}
+
+/* Runs of what only shared caches hold are not right after each other: what others want of these is another matter in the next moment. */
+static void test_runs_apart(void **state)
+{
+    (void)state;
+    struct lwp_profile profile = {.arena = lwp_arena_new(), .measure_seconds = 100, .measure_most = 100, .machine.l2_bytes = 64 << 10};
+    struct lwp_pattern before = {.array_count = 1, .access_count = 1, .elements = 1 << 13, .far = 1, .instructions = 4, .chain = 1}, after;
+    struct lwp_pattern_times times;
+    struct rusage from, until;
+    before.arrays[0] = (struct lwp_pattern_array){.walk = LWP_PATTERN_CHAINED, .spacing = 256};
+    before.accesses[0] = (struct lwp_pattern_access){.offset = 8, .bytes = 8};
+    memcpy(&after, &before, sizeof after);
+    after.arrays[0].spacing = 16;
+    getrusage(RUSAGE_CHILDREN, &from);
+    const double begun = lwp_clock_s(CLOCK_MONOTONIC);
+    const bool run = lwp_gain_times(&profile, LWP_NONE, &before, &after, &times);
+    const double took = lwp_clock_s(CLOCK_MONOTONIC) - begun;
+    getrusage(RUSAGE_CHILDREN, &until);
+    lwp_arena_free(profile.arena);
+    if (!run || times.runs < 2)
+        skip(); /* the machine is too busy */
+    assert_true(took - (lwp_cpu_s(&until) - lwp_cpu_s(&from)) > 0.29 * (times.runs - 1));
 }
 
 /* A pattern is run again where its loop takes much of all time; not when it is asked for once more, nor when it does not wait for memory,
@@ -1755,6 +1806,7 @@ int main(void)
         cmocka_unit_test(test_traced_kernel_time),
         cmocka_unit_test(test_interval),
         cmocka_unit_test(test_interval_of_runs),
+        cmocka_unit_test(test_interval_of_unsteady_machine),
         cmocka_unit_test(test_no_gain),
         cmocka_unit_test(test_shares_of_the_cache),
         cmocka_unit_test(test_part_saved),
@@ -1783,6 +1835,7 @@ int main(void)
         cmocka_unit_test(test_guessed_turns),
         cmocka_unit_test(test_turns),
         cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_runs_apart),
         cmocka_unit_test(test_runs_own_time),
         cmocka_unit_test(test_huge_pages),
         cmocka_unit_test(test_pace_beside),

@@ -27,7 +27,7 @@
 
 enum { MEASURED_TRIES = 3, RUNS_USUAL = 2 };
 
-/* Standard deviations of log(ratio), docs/gains.md: of a pattern from its loop, for all that a loop can save; of what the machine does from
+/* Standard deviations of log(ratio), docs/gains.md: of a pattern from its loop, for all that a loop can save; of what calm machines do from
  * one minute to the next; and of all that predictions of cases drawn at random were off by, for each of the two layouts, whether or not
  * threads share the caches. What a pattern is off by today is largely common to both layouts: a part of it is left in the ratio. */
 static const double pattern_off = 0.06, minute_off = 0.06, unlike_off = 0.08, left_of_today = 0.6;
@@ -97,12 +97,26 @@ static double measured_scaled(const struct lwp_pattern_times *times, double core
     return (core + (times->after - core) * fmax(0, pace - core) / (times->before - core)) / pace;
 }
 
+/* A standard deviation of what is `usual` elsewhere, and of that of so many runs here, which say little if they are few. */
+static double measured_pooled(double usual, unsigned count, double spread)
+{
+    const double runs = fmax(1, count);
+    return sqrt((RUNS_USUAL * usual * usual + (runs - 1) * spread * spread) / (RUNS_USUAL + runs - 1));
+}
+
 /* What runs differ by, as a standard deviation of log(time or ratio): the pages that memory comes to lie on, and what others do to the
  * caches, differ from run to run. A few runs say little about their own spread: that of other patterns counts like two more. */
 static double measured_off(unsigned count, double spread, double waits)
 {
-    const double usual = lwp_gain_run_off * waits, runs = fmax(1, count);
-    return sqrt((RUNS_USUAL * usual * usual + (runs - 1) * spread * spread) / (RUNS_USUAL + runs - 1));
+    return measured_pooled(lwp_gain_run_off * waits, count, spread);
+}
+
+/* ... what the program's own runs, some seconds or minutes before or after, are off by: where others want the caches, as much as runs of
+ * the pattern differ. */
+static double measured_minute(const struct lwp_pattern_times *times, double waits)
+{
+    const double calm = minute_off * waits;
+    return fmax(calm, measured_pooled(calm, times->runs, times->spread));
 }
 
 /* ... what that leaves unsure of log(ratio). */
@@ -166,11 +180,12 @@ void lwp_gain_interval(const struct lwp_pattern_times *times, const struct lwp_g
     const double all = 1 - fmin(1, core / times->before);
     const double runs =
         value < 1 || value > 1 ? lwp_gain_deviations * value * measured_runs(times, all) : 0; /* 1: the layout is the same */
-    const double state = hypot(runs, lwp_gain_deviations * value * minute_off * all);
+    const double minute = measured_minute(times, all), state = hypot(runs, lwp_gain_deviations * value * minute);
     const double below = hypot(off, fmax(0, 1 - times->low / times->ratio) * value);
     const double above = hypot(off, fmax(0, times->high / times->ratio - 1) * value);
     measured->ratio = value;
     measured->today = measured_one_run(times->runs, times->today, all);
+    measured->unsteady = sqrt(fmax(0, minute * minute - minute_off * all * minute_off * all));
     measured->low = fmax(fmin(other, value - hypot(below, value < 1 ? state : 0)), 0.5 * value);
     measured->high = fmax(other, value + hypot(above, value < 1 ? state : 0));
     /* What the program took when it was profiled and the pattern now, at two moments, is the usual state. */
@@ -182,11 +197,12 @@ void lwp_gain_interval(const struct lwp_pattern_times *times, const struct lwp_g
 }
 
 /* How far the ratio may be off whatever the runs say: today it is known by how much where the loop's own time is, with the new layout it
- * never is. Both add as squares; 90 % of log(ratio). */
+ * never is. Both add as squares, and so does what this machine is less steady than those on which that was found; 90 % of log(ratio). */
 static double measured_unlike(const struct lwp_gain_measured *measured)
 {
     const bool known = measured->pace > 0 && measured->pattern > 0;
-    return lwp_gain_deviations * hypot(known ? left_of_today * log(measured->pattern / measured->pace) : unlike_off, unlike_off);
+    const double today = known ? left_of_today * log(measured->pattern / measured->pace) : unlike_off;
+    return lwp_gain_deviations * hypot(hypot(today, unlike_off), measured->unsteady);
 }
 
 /* The part of all time that is saved when today's layout took more or less while it was profiled than it usually does, as it differs from

@@ -36,7 +36,8 @@ void lwp_gain_choose_state(struct lwp_pattern_times *times, const struct lwp_gai
             states_part(cold[0], now[0], before); /* of its lines in the caches: a smaller layout has more of its own there */
         after = cold[1] + fmin(1, times->both_fit > 0 ? part / times->both_fit : part) * (now[1] - cold[1]);
     }
-    if (paces->low > 0 && cold[0] > apart * times->least[0]) /* most of what runs differ by is the state */
+    /* Most of what runs differ by is the state, which is known where the loop's time is. */
+    if (paces->low > 0 && paces->high <= apart * paces->low && cold[0] > apart * times->least[0])
         times->spread = fmin(times->spread, lwp_gain_run_off);
     times->before = before;
     times->after = after;

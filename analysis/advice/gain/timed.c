@@ -21,6 +21,7 @@ enum { TIMED_KEPT = 256, RUNS_FEW = 3, RUNS_MOST = 9 };
  * well enough of all time: standard deviations. */
 static const double seconds_each = 0.1, for_any = 0.1, known_well = 0.02, waits_least = 0.1;
 static const double pattern_most = 0.25; /* of the seconds of all: a split, a pool and both are run, and other loops, too */
+static const struct timespec between_runs = {.tv_nsec = 300000000};
 static const double shared_most = 8;    /* times the last cache: of more no part of it matters */
 static const double clock_most = 3;     /* times the seconds of all: no longer does one wait for them by the clock */
 
@@ -167,11 +168,21 @@ static int timed_compare(const struct lwp_profile *profile, const struct lwp_gai
                         : lwp_pattern_compare(first, second, seconds_each, times, &err);
 }
 
+/* What is in caches that cores share, or in memory, takes another time when others want it, too, which is so for seconds: runs right after
+ * each other would agree although the program's do not. */
+static void timed_pause(const struct lwp_profile *profile, const struct lwp_gain_timed *timed)
+{
+    const double seen = fmax(lwp_pattern_busy(&timed->before), lwp_pattern_busy(&timed->after));
+    if (timed->count && seen > (double)lwp_gain_caches(profile->machine).l2_bytes)
+        nanosleep(&between_runs, NULL);
+}
+
 /* Every second time the other way round: the system gives what is asked for first the same pages again, and pages differ. */
 static bool timed_run(struct lwp_profile *profile, struct lwp_gain_timed *timed)
 {
     const struct timed_clocks began = timed_now();
     const bool round = timed->count % 2;
+    timed_pause(profile, timed);
     struct lwp_pattern_times *times = &timed->runs[timed->count];
     const struct lwp_pattern *first = round ? &timed->after : &timed->before, *second = round ? &timed->before : &timed->after;
     const int status = timed_compare(profile, timed, first, second, times);

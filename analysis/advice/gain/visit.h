@@ -42,6 +42,7 @@ struct lwp_gain_measured {
     double turns;                /* ... calls that depend on which kind of element's turn it is, among `past` */
     double past, open;           /* ... jumps past code a visit, and calls of what an object says: as often, and not known how often */
     double today;                /* how far the logarithm of today's time may be from the usual in one run, 90 % */
+    double unsteady;             /* by what standard deviation of log(ratio) this machine is less steady than calm ones */
     double low, high;            /* its interval: the spread of the runs, and what a pattern may differ from its loop */
     bool reproduced;             /* the pattern takes the loop's time, as far as that is known, and waits for memory as the loop does */
     bool doubtful; /* its chain alone may take all of the time, and the memory may be pages of zeros that were never written; or jumps

@@ -447,6 +447,7 @@ static bool measured_lengths(const struct lwp_order *order, const struct lwp_ord
         measured->low += takes * of.low;
         measured->high += takes * of.high;
         measured->today = fmax(measured->today, of.today);
+        measured->unsteady = fmax(measured->unsteady, of.unsteady);
         all += takes;
     }
     measured->ratio /= all;
@@ -476,6 +477,7 @@ bool lwp_order_measure(const struct lwp_order *order, const struct lwp_order_acc
         measured->low = i ? fmin(measured->low, of.low) : of.low;
         measured->high = i ? fmax(measured->high, of.high) : of.high;
         measured->today = fmax(measured->today, of.today);
+        measured->unsteady = fmax(measured->unsteady, of.unsteady);
     }
     measured->ratio = pow(measured->ratio, 1.0 / ways);
     return resembles;
