@@ -16,7 +16,8 @@ enum lwp_pattern_walk {
     LWP_PATTERN_INDEXED, /* another one, by a list of indices that is read in order, or by one of the arrays (`leads`) */
     LWP_PATTERN_CHAINED, /* the one whose address the element before has (array 0 only) */
     LWP_PATTERN_LINKED,  /* the one whose address array 0's element has */
-    LWP_PATTERN_NESTED,  /* `spacing` on, in a loop that is run again and again, each time from `outer` on (all arrays or none) */
+    LWP_PATTERN_NESTED,  /* `spacing` on, in a loop that is run again and again, each time from `outer` on (all arrays or none), and so many
+                          * runs of it, each time from `plane` on */
 };
 
 /* Which pages the arrays lie on. */
@@ -34,6 +35,7 @@ struct lwp_pattern_array {
                       index is */
     bool leads;       /* indexed: its element has the index of the next visit's elements, 4 bytes; no list does then (one array at most) */
     uint64_t outer;   /* nested: bytes from where one run of the inner loop begins to where the next does */
+    uint64_t plane;   /* nested, with `runs`: bytes from where that many runs begin to where the next ones do */
     uint64_t extent;  /* bytes from its first to its last, most of which may never be touched; 0: of its elements */
     size_t within;    /* 1 + the array that it begins with and is a part of, as one column of many; 0: its memory is its own */
 };
@@ -72,6 +74,7 @@ struct lwp_pattern {
     unsigned endings;    /* ... of so many eighths of them the end is guessed wrong, once the last element has come: 0 to 7 */
     unsigned unrolled;   /* rounds that the loop's code has one after the other; 0: one. Prefetchers go by an instruction's own steps */
     uint64_t inner;      /* nested: rounds of each run of the inner loop; `elements` are those of all */
+    uint64_t runs;       /* ... of each run of a third loop, around all; 0: there is none */
     double instructions; /* of a round; what the accesses do not need is filled up */
     double flags;        /* of them: those that write the processor's flags, */
     double sums, products; /* ... of floating-point numbers */
@@ -158,6 +161,7 @@ struct lwp_pattern_place {
     uint64_t kept;  /* a chain that goes through memory */
     uint64_t next;  /* the address of what is next in the list of indices; what the last index was drawn from, odd; what is left of an inner
                      * loop's run; a half of what is left of a search */
+    uint64_t runs;  /* what is left of them before the third loop of a nest goes on */
     uint64_t rounds; /* a multiple of LWP_PATTERN_UNROLLED, not 0 */
 };
 

@@ -51,6 +51,25 @@ static void code_inner(struct emit_buffer *code, size_t head)
     emit_encode(code, &begin);
 }
 
+static void code_array_steps(struct emit_buffer *code, size_t array, int64_t by)
+{
+    emit_add(code, ZYDIS_MNEMONIC_ADD, 2, emit_register(code_arrays[array]), emit_number(by));
+}
+
+/* The third loop of a nest: after so many runs all arrays go on to the next plane. */
+static void code_planes(struct emit_buffer *code, const struct lwp_pattern *pattern)
+{
+    const ZydisEncoderOperand left = emit_memory(code_place, offsetof(struct lwp_pattern_place, runs), 8);
+    ZydisEncoderRequest within = emit_jump(ZYDIS_MNEMONIC_JNZ, 0);
+    emit_add(code, ZYDIS_MNEMONIC_SUB, 2, left, emit_number(1));
+    emit_encode(code, &within);
+    const size_t from = code->used;
+    emit_add(code, ZYDIS_MNEMONIC_MOV, 2, left, emit_number((int64_t)pattern->runs));
+    for (size_t a = 0; a < pattern->array_count; a++)
+        code_array_steps(code, a, (int64_t)pattern->arrays[a].plane - (int64_t)(pattern->runs * pattern->arrays[a].outer));
+    emit_land(code, from);
+}
+
 /* Where the inner loop has ended: at the end of its run all arrays go on to the next one. `enters`: the jump that leads to the first. */
 static void code_outer(struct emit_buffer *code, const struct lwp_pattern *pattern, size_t enters, size_t head)
 {
@@ -60,11 +79,10 @@ static void code_outer(struct emit_buffer *code, const struct lwp_pattern *patte
     emit_encode(code, &within);
     const size_t from = code->used;
     emit_move(code, code_order, emit_number((int64_t)(pattern->inner / code->unrolled)));
-    for (size_t a = 0; a < pattern->array_count; a++) {
-        const struct lwp_pattern_array *array = &pattern->arrays[a];
-        emit_add(code, ZYDIS_MNEMONIC_ADD, 2, emit_register(code_arrays[a]),
-                 emit_number((int64_t)array->outer - (int64_t)(pattern->inner * array->spacing)));
-    }
+    for (size_t a = 0; a < pattern->array_count; a++)
+        code_array_steps(code, a, (int64_t)pattern->arrays[a].outer - (int64_t)(pattern->inner * pattern->arrays[a].spacing));
+    if (pattern->runs)
+        code_planes(code, pattern);
     emit_land(code, from);
     emit_land(code, enters);
     emit_add(code, ZYDIS_MNEMONIC_TEST, 2, all, all);

@@ -53,7 +53,7 @@ static bool memory_has_rows(const struct lwp_pattern *pattern, const struct lwp_
                             struct memory_rows *rows)
 {
     enum { PAGES_LEAST = 3 };
-    if (array->walk != LWP_PATTERN_NESTED || !pattern->inner || !array->extent)
+    if (array->walk != LWP_PATTERN_NESTED || !pattern->inner || pattern->runs || !array->extent)
         return false;
     const uint64_t inner = pattern->inner < elements ? pattern->inner : elements, runs = (elements + inner - 1) / inner;
     const bool far = array->spacing > array->outer;

@@ -62,6 +62,7 @@ static void walker_begin(struct time_walker *walker)
                          : pattern->bisects ? lwp_pattern_half(pattern)
                          : pattern->draws   ? 2 * walker->first + 1
                                             : (uint64_t)(uintptr_t)(walker->memory.order + walker->first);
+    walker->place.runs = pattern->runs;
     for (size_t a = 0; a < pattern->array_count; a++) {
         walker->place.at[a] = (uint64_t)(uintptr_t)walker->memory.first[a];
         if (pattern->tree && a == 0)
@@ -339,7 +340,7 @@ static int time_core(const struct lwp_pattern *pattern, double *ns, struct lwp_e
     for (size_t a = 0; a < here.array_count; a++)
         spot |= here.arrays[a].extent > 0;
     for (size_t a = 0; a < here.array_count && spot; a++)
-        here.arrays[a].spacing = here.arrays[a].outer = 0;
+        here.arrays[a].spacing = here.arrays[a].outer = here.arrays[a].plane = 0;
     if (here.inner) /* what is stored is not to be loaded again at once: one number after the other of a short row */
         time_core_rows(pattern, &here);
     for (size_t i = 0; i < here.access_count && spot && !here.inner; i++) /* each in a set of its own */

@@ -201,6 +201,37 @@ static void check_begins_further_on(struct lwp_code *code, uint32_t module, uint
     assert_int_equal(bytes, 8);
 }
 
+static void check_between(struct lwp_code *code, uint32_t module, uint64_t at)
+{
+    enum { LENGTH = 8, BETWEEN = 72, STEP = 504, COLUMN = 8, ROUNDS = 64 };
+    struct lwp_profile of = {.code = code, .machine = {.line_bytes = LINE}};
+    const struct lwp_stream store = {.module = module, .address = at, .bytes = 8, .vector = true, .stores = 1, .loads = 1};
+    const struct lwp_order nest = {
+        .profile = &of,
+        .rows = ROUNDS,
+        .outer = {.level = 2, .by = COLUMN},
+        .shape.work = {.instructions = 5},
+        .count = 1,
+        .accesses = {{.stream = &store, .step = {LWP_ORDER_COLUMN, false, STEP, false}, .columns = {.apart = COLUMN}}}};
+    struct lwp_pattern pattern;
+    for (int interchanged = 0; interchanged < 2; interchanged++) {
+        assert_true(lwp_order_pattern(&nest, nest.accesses, interchanged, &pattern));
+        assert_int_equal(pattern.inner, interchanged ? LENGTH : ROUNDS);
+        assert_int_equal(pattern.runs, STEP / BETWEEN);
+        assert_int_equal(pattern.elements, LENGTH * ROUNDS * (STEP / BETWEEN));
+        assert_int_equal(pattern.arrays[0].spacing, interchanged ? COLUMN : STEP);
+        assert_int_equal(pattern.arrays[0].outer, BETWEEN);
+        assert_int_equal(pattern.arrays[0].plane, interchanged ? STEP : COLUMN);
+    }
+}
+
+/* The loop between the inner one and the one that goes to the next column goes to other lines of the same rows. */
+static void test_between(void **state)
+{
+    (void)state;
+    check_nest("deepest", 8, check_between);
+}
+
 /* The only store goes down a column; the loop around goes to the next column, and begins a row further on. */
 static void test_begins_further_on(void **state)
 {
@@ -271,7 +302,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_run),         cmocka_unit_test(test_calls),       cmocka_unit_test(test_planes),
         cmocka_unit_test(test_memory),      cmocka_unit_test(test_loaded_rows), cmocka_unit_test(test_begins_further_on),
-        cmocka_unit_test(test_comes_again),
+        cmocka_unit_test(test_comes_again), cmocka_unit_test(test_between),
     };
     return cmocka_run_group_tests(tests, programs_set_up, programs_tear_down);
 }

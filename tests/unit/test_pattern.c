@@ -194,6 +194,38 @@ static void test_nested(void **state)
     }
 }
 
+/* Three loops: down the rows of each column of a plane, then the next plane's. A plane's numbers are stored to before any of the next. */
+static void test_three_loops(void **state)
+{
+    (void)state;
+    enum { ROWS = 4, COLUMNS = 6, PLANES = 5, ELEMENTS = ROWS * COLUMNS * PLANES };
+    struct lwp_pattern pattern = pattern_of(LWP_PATTERN_NESTED, 4 * COLUMNS * PLANES, ELEMENTS);
+    struct lwp_pattern_memory memory;
+    struct lwp_pattern_code code;
+    pattern.far = 0;
+    pattern.inner = ROWS;
+    pattern.runs = COLUMNS;
+    pattern.arrays[0].outer = 4 * PLANES;
+    pattern.arrays[0].plane = 4;
+    pattern.arrays[0].extent = 4 * ELEMENTS;
+    pattern.accesses[0] = (struct lwp_pattern_access){.bytes = 4, .store = true};
+    assert_int_equal(lwp_pattern_code_make(&pattern, &code, NULL), LWP_OK);
+    assert_int_equal(lwp_pattern_memory_make(&pattern, ELEMENTS, &memory, NULL), LWP_OK);
+    struct lwp_pattern_place place = {
+        .at = {(uint64_t)(uintptr_t)memory.first[0]}, .next = pattern.inner / code.unrolled, .runs = pattern.runs};
+    for (size_t plane = 0; plane < PLANES; plane++) {
+        place.rounds = ROWS * COLUMNS;
+        code.run(&place);
+        for (size_t i = 0; i < ELEMENTS; i++) {
+            uint32_t stored;
+            memcpy(&stored, memory.first[0] + 4 * i, sizeof stored);
+            assert_true((stored == 0x01010101) == (i % PLANES > plane));
+        }
+    }
+    lwp_pattern_memory_free(&memory);
+    lwp_pattern_code_free(&code);
+}
+
 /* The instructions of the loop: from where the last jump back that is near leads to it. Returns how many; those with memory go to
  * `places`, other jumps are counted. */
 static size_t loop_of(const struct lwp_pattern_code *code, int64_t *places, size_t *jumps)
@@ -1018,6 +1050,7 @@ int main(void)
                                        cmocka_unit_test(test_passes),
                                        cmocka_unit_test(test_within),
                                        cmocka_unit_test(test_nested),
+                                       cmocka_unit_test(test_three_loops),
                                        cmocka_unit_test(test_memory_is_slower),
                                        cmocka_unit_test(test_parts),
                                        cmocka_unit_test(test_searches),

@@ -44,6 +44,16 @@ static bool measured_outer(const struct lwp_order *order, const struct lwp_order
     return *by < INT32_MAX;
 }
 
+/* Bytes that a loop between the two moves the access by each time. */
+static bool measured_between_loops(const struct lwp_order *order, const struct lwp_order_access *access, uint64_t *by)
+{
+    int64_t constant = 0;
+    if (lwp_order_moves(order, access, 1, &constant) != LWP_LOOP_STEP_CONSTANT)
+        return false;
+    *by = (uint64_t)llabs(constant);
+    return *by < INT32_MAX;
+}
+
 /* Loops further out than the one that goes from column to column begin another plane, or a row further on. */
 double lwp_order_rows(const struct lwp_order *order, const struct lwp_order_access *column, bool *triangle)
 {
@@ -87,7 +97,8 @@ static int64_t measured_share(const struct lwp_order *order, size_t first, size_
 }
 
 struct measured_nest {
-    double rows, columns;             /* rounds of the inner loop, and of the one around, today */
+    double rows, columns;             /* rounds of the inner loop, and of the one that it is interchanged with, today */
+    double between;                   /* ... of a loop between the two, which stays there; 0: none moves the column */
     size_t first[LWP_PATTERN_ARRAYS]; /* access of each array */
     int64_t low[LWP_PATTERN_ARRAYS], high[LWP_PATTERN_ARRAYS];
     int64_t at[LWP_ORDER_ACCESSES]; /* of each access from the first of its array */
@@ -178,8 +189,22 @@ static void measured_cut(const struct lwp_order *order, struct measured_nest *ne
     }
     if (lines <= 0 || across <= 0 || most <= 0)
         return;
-    nest->rows = fmin(nest->rows, fmax(LWP_PATTERN_UNROLLED, measured_blocks(most / lines)));
-    nest->columns = fmin(nest->columns, fmax(measured_blocks(page_bytes / least), measured_blocks(most / across / nest->rows)));
+    const double held = most / fmax(1, nest->between);
+    nest->rows = fmin(nest->rows, fmax(LWP_PATTERN_UNROLLED, measured_blocks(held / lines)));
+    nest->columns = fmin(nest->columns, fmax(measured_blocks(page_bytes / least), measured_blocks(held / across / nest->rows)));
+}
+
+/* A loop between the two that goes to other lines of the same rows: by the time that the next column comes, none of this one's need be in
+ * the caches any more. (Rows that it goes on to are among those of the column.) */
+static void measured_third(const struct lwp_order *order, const struct lwp_order_access *column, struct measured_nest *nest)
+{
+    const uint64_t step = (uint64_t)llabs(column->step.bytes);
+    uint64_t by;
+    if (order->outer.level != 2 || column->step.blocks || !measured_between_loops(order, column, &by) || by >= step ||
+        by < order->profile->machine.line_bytes)
+        return;
+    nest->between = floor((double)step / (double)by);
+    nest->columns = fmin(nest->columns, measured_blocks((double)by / (double)column->columns.apart));
 }
 
 static bool measured_gather(const struct lwp_order *order, const struct lwp_order_access *column, struct measured_nest *nest)
@@ -191,6 +216,7 @@ static bool measured_gather(const struct lwp_order *order, const struct lwp_orde
         return false;
     nest->rows = measured_blocks(lwp_order_rows(order, column, &nest->triangle));
     nest->columns = measured_blocks(measured_columns(order, column));
+    measured_third(order, column, nest);
     for (size_t i = 0; i < order->count; i++) {
         const struct lwp_stream *stream = order->accesses[i].stream;
         nest->runs[i] = lwp_order_stands(order, i);
@@ -253,8 +279,11 @@ bool lwp_order_sums_on(const struct lwp_order *order, const struct lwp_order_acc
 static void measured_sums(const struct measured_nest *nest, unsigned bytes, bool vector, struct lwp_pattern *pattern)
 {
     const size_t a = pattern->array_count++;
-    pattern->arrays[a] =
-        (struct lwp_pattern_array){.walk = LWP_PATTERN_NESTED, .spacing = bytes, .extent = (uint64_t)(nest->columns * bytes)};
+    const uint64_t row = (uint64_t)nest->columns * bytes;
+    pattern->arrays[a] = (struct lwp_pattern_array){.walk = LWP_PATTERN_NESTED,
+                                                    .spacing = bytes,
+                                                    .outer = nest->between > 0 ? row : 0,
+                                                    .extent = row * (uint64_t)fmax(1, nest->between)};
     for (int store = 0; store < 2 && pattern->access_count < LWP_PATTERN_ACCESSES; store++)
         pattern->accesses[pattern->access_count++] =
             (struct lwp_pattern_access){.array = a, .bytes = bytes, .store = store, .vector = vector};
@@ -284,7 +313,8 @@ static bool measured_fill(const struct lwp_order *order, const struct measured_n
     memset(pattern, 0, sizeof *pattern); /* padding too: patterns are compared as bytes */
     const double inner = interchanged ? nest->columns : nest->rows, outer = interchanged ? nest->rows : nest->columns;
     pattern->inner = (uint64_t)inner;
-    pattern->elements = (uint64_t)inner * (uint64_t)outer;
+    pattern->runs = (uint64_t)nest->between;
+    pattern->elements = (uint64_t)inner * (uint64_t)outer * (uint64_t)fmax(1, nest->between);
     lwp_gain_computes(&order->shape.work, 1, pattern);
     const bool in_memory = interchanged && (nest->sums || nest->stored);
     pattern->chain = in_memory ? 1 : pattern->chain;
@@ -296,10 +326,10 @@ static bool measured_fill(const struct lwp_order *order, const struct measured_n
     for (size_t i = 0; i < order->count; i++) {
         const struct lwp_order_access *access = &order->accesses[i];
         const size_t a = nest->array[i];
-        uint64_t step = (uint64_t)llabs(access->step.bytes), by = 0;
+        uint64_t step = (uint64_t)llabs(access->step.bytes), by = 0, between = 0;
         if (!nest->runs[i])
             continue;
-        if (!measured_outer(order, access, &by))
+        if (!measured_outer(order, access, &by) || (pattern->runs && !measured_between_loops(order, access, &between)))
             return false;
         bool vector = false;
         const double sum = interchanged ? measured_new_sum(order, access, &vector) : 0;
@@ -311,13 +341,16 @@ static bool measured_fill(const struct lwp_order *order, const struct measured_n
         struct lwp_pattern_array *array = &pattern->arrays[a];
         uint64_t spacing = interchanged ? by : step, around = interchanged ? step : by;
         /* Of accesses to one object that go on in different ways the one that goes farthest counts. */
-        if (spacing + around >= array->spacing + array->outer) {
+        if (spacing + around + between >= array->spacing + array->outer + array->plane) {
             array->walk = LWP_PATTERN_NESTED;
             array->spacing = spacing;
-            array->outer = around;
+            array->outer = pattern->runs ? between : around;
+            array->plane = pattern->runs ? around : 0;
         }
-        array->extent = (uint64_t)((inner - 1) * (double)array->spacing + (outer - 1) * (double)array->outer) +
-                        (uint64_t)(nest->high[a] - nest->low[a]) + order->profile->machine.line_bytes;
+        const double runs = pattern->runs ? nest->between : outer;
+        array->extent = (uint64_t)((inner - 1) * (double)array->spacing + (runs - 1) * (double)array->outer) +
+                        (pattern->runs ? (uint64_t)(outer - 1) * array->plane : 0) + (uint64_t)(nest->high[a] - nest->low[a]) +
+                        order->profile->machine.line_bytes;
         const unsigned bytes = access->stream->bytes;
         if (interchanged && nest->sums && spacing == 0 && !access->stream->stores)
             continue; /* stays in a register: sums in an array of their own are stored nowhere else */
