@@ -228,7 +228,7 @@ PROGRAMS_OF_OTHERS = [
     script("go", "export PROGRAMS='%s'\n" % PROGRAMS + GO, "go"),
     script("rust", RUST, "rustc", keep=without_thread_ids),
     script("openmp", OPENMP, "libgomp.so"),
-    script("mpi", MPI, "mpicc", "mpirun"),
+    script("mpi", MPI, "mpicc", "mpirun", timeout=200),
     script("redis", REDIS, "redis-server", "redis-benchmark", timeout=200),  # its threads spin: slow where others want the processors
     script("nginx", NGINX, "nginx", "curl", "root"),
     script("postgres", POSTGRES, "postgres", "psql", "setpriv", "root",

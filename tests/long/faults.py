@@ -12,5 +12,5 @@ TRACED = """files.closed_all files.closefrom files.numbers_taken files.folder_go
 limits.stack_overflow processes.spawns processes.stopped processes.children_ignored processes.daemon processes.traced_by_parent
 processes.threads_300 names.names plain.plain plain.own_allocator collector_killed""".split()
 
-exact = [dataclasses.replace(case, name="exact." + case.name, engines=("exact",)) for case in SITUATIONS if case.name in TRACED]
+exact = [dataclasses.replace(case, name="exact." + case.name, engines=("exact",), timeout=200) for case in SITUATIONS if case.name in TRACED]
 sys.exit(main(PROGRAMS_OF_OTHERS + [case for case in SITUATIONS if case.name in LONG] + exact))
