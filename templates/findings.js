@@ -115,7 +115,8 @@ function triedPatch(tried) {
 function whyText(finding, evidence) {
   const share = isNumber(evidence.share) ? evidence.share : finding.share, of = evidence.of || (finding.kind === 'communication' ? 'the accesses' : 'the time'), from = evidence.item.speedup_from;
   return [el('strong', null, 'Why: '), `it concerns ${percent(share)} of ${of}${!evidence.exact && isRange(evidence.ci) ? ` (95\u00a0% interval ${interval(evidence.ci)})` : ''}, by the ${evidenceText(evidence, ', ')}`,
-    from === 'measured here' ? '; the accesses of its loops were run in both layouts on this machine' : isRange(finding.expected_speedup) ? '; the gain is estimated, not measured' : '', '.'];
+    from === 'measured here' ? '; the accesses of its loops were run in both layouts on this machine'
+      : finding.kind === 'locality' && !evidence.exact && isRange(finding.expected_speedup) ? '; the loop\u2019s accesses were run on this machine as they are and as advised' : isRange(finding.expected_speedup) ? '; the gain is estimated, not measured' : '', '.'];
 }
 
 function findingCard(finding, rank, most) {
