@@ -166,6 +166,12 @@ static void test_model(void **state)
     near(lwp_gain_saved(&machine, random, &apart, &one).high, 1 - 1 / 7.0);
     apart.busy = apart.spread = one.busy = one.spread = 4 * MIB;
     assert_true(lwp_gain_saved(&machine, random, &apart, &one).high <= 1 - 2 / 7.0 + 1e-9);
+    /* Nodes of many lines that come hardly closer: what was not fetched ahead is not then either. */
+    struct lwp_placement_need chunks = {.lines = 3, .random = 3, .busy = 1024.0 * MIB, .spread = 1024.0 * MIB, .spacing = 768},
+                              pool = chunks;
+    pool.spacing = 760;
+    pool.busy = pool.spread = 1024.0 * MIB * 760 / 768;
+    assert_true(lwp_gain_saved(&machine, (struct lwp_gain_access){LWP_GAIN_SEQUENTIAL, true, 4}, &chunks, &pool).high < 0.02);
     near(lwp_gain_speedup(0, 0.5).high, 2);
     near(lwp_gain_speedup(-1, 2).low, 0.5);
     assert_true(lwp_gain_speedup(0, 5).high <= 100.001);

@@ -100,8 +100,10 @@ static struct lwp_gain_range model_sequential(const struct lwp_caches *caches, s
 {
     double line = (double)caches->line_bytes, l3 = (double)caches->l3_bytes;
     double level = model_stream(caches, before->spread, l3 / 4), x = before->lines * level;
-    double y = after->lines * model_stream(caches, after->spread, l3 * 0.75);
+    double then = model_stream(caches, after->spread, l3 * 0.75), y = after->lines * then;
     double core = access.instructions * (level < 1 ? stream_core_cached : stream_core);
+    if (access.dependent && after->spacing > 2 * line) /* nor is the next one's line fetched then */
+        y = latency * fmax(1, after->lines / 2) * then;
     if (access.dependent && before->spacing > 2 * line)
         x = latency * fmax(1, before->lines / 2) * level;
     else if (access.dependent) /* neighbours fetched for nothing, and a part of the latency */
