@@ -164,6 +164,6 @@ void lwp_walked_list(struct lwp_profile *profile, struct lwp_split *ordered)
         if (first || (loop->region != LWP_NONE && walked_goes(profile, layout, loop)))
             awaits += first ? profile->regions[loop->region].stalled : loop->weight.weight;
     }
-    if (walked_in_array(profile, layout, ordered->affinity, most, awaits, &array) && array.gain.speedup > ordered->gain.speedup)
+    if (most && walked_in_array(profile, layout, ordered->affinity, most, awaits, &array) && array.gain.speedup > ordered->gain.speedup)
         *ordered = array;
 }
