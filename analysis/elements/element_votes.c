@@ -136,12 +136,22 @@ static const char *element_name_of_block(struct lwp_profile *profile, const stru
         if (kept && !(candidate->returned && candidate->returned_at)) /* else that is the allocator's own list of blocks */
             return kept;
         at += candidate->returned_at;
-        if (!candidate->returned)
+        if (!candidate->returned && !candidate->handed)
             return name;
+        const struct lwp_context_node *callee = &profile->contexts[node];
         node = profile->contexts[node].parent;
         const struct lwp_context_node *call = &profile->contexts[node];
         if (!node || call->is_function || call->module == LWP_NONE)
             return kept;
+        if (!candidate->returned) {
+            bool in_array = false;
+            const char *handed = callee->module != call->module ? NULL
+                                                                : lwp_types_handed_name(profile->code, call->module, call->address,
+                                                                                        callee->address, candidate->handed, &in_array);
+            if (!object->pool_size || in_array) /* a wrapper's own variable is nobody's name */
+                return handed;
+            return candidate->type->kind == LWP_TYPE_STRUCT ? name : NULL;
+        }
         struct lwp_candidate outer = {.returned = true};
         enum lwp_block_answer answer = lwp_types_of_block(profile->code, call->module, call->address, true, &outer);
         if (answer == LWP_BLOCK_UNKNOWN || answer == LWP_BLOCK_INSIDE || (!at && element_is_another(outer.type, made)))

@@ -581,6 +581,40 @@ static void test_blocks(void **state)
     }
 }
 
+/* A block that a function hands back through an argument is called as the caller's pointer to it. */
+static void test_handed_back(void **state)
+{
+    static const char *const called[][2] = {
+        {"fill", "signal->window"}, {"fill_all", "signal->samples"}, {"fill_whole", "whole"}, {"fill_own", NULL}};
+    struct loaded loaded;
+    struct lwp_candidate candidate;
+    (void)state;
+    if (!programs_have("objdump") || !load(&loaded, "gcc", "-O2 -g", "handed_back.c"))
+        skip();
+    uint64_t after = call_of(loaded.path, "make_given", "malloc", 1);
+    const uint64_t callee = after - 1;
+    bool in_array;
+    assert_true(after);
+    assert_int_equal(lwp_types_of_block(loaded.code, 0, callee, true, &candidate), LWP_BLOCK_KNOWN);
+    assert_string_equal(candidate.type->name, "double");
+    assert_false(candidate.returned);
+    assert_true(candidate.handed);
+    for (size_t i = 0; i < sizeof called / sizeof *called; i++) {
+        after = call_of(loaded.path, called[i][0], "make_given", 1);
+        assert_true(after);
+        const char *name = lwp_types_handed_name(loaded.code, 0, after - 1, callee, candidate.handed, &in_array);
+        if (called[i][1]) {
+            assert_string_equal(name, called[i][1]);
+            assert_int_equal(in_array, !strcmp(called[i][0], "fill_all"));
+        } else
+            assert_null(name);
+    }
+    after = call_of(loaded.path, "main", "fill_window", 1); /* which is not on the stack: its caller's arguments are others */
+    assert_true(after);
+    assert_null(lwp_types_handed_name(loaded.code, 0, after - 1, callee, candidate.handed, &in_array));
+    unload(&loaded);
+}
+
 /* The class of what a unit makes that only declares it; NULL: not known. */
 static const struct lwp_type *declared_type(const struct loaded *loaded)
 {
@@ -658,6 +692,7 @@ int main(void)
         cmocka_unit_test(test_regions),
         cmocka_unit_test(test_several_callers),
         cmocka_unit_test(test_bases),
+        cmocka_unit_test(test_handed_back),
     };
     return cmocka_run_group_tests(tests, programs_set_up, programs_tear_down);
 }

@@ -327,7 +327,12 @@ static void holder_of_instruction(const struct value_way *way, const struct code
         code_variables_scoped(search->module, way->pc, holder_match, search, &search->scope);
     const struct lwp_memory_operand *into = &instruction->memory;
     bool itself = into->base >= 0 && way->registers >> into->base & 1; /* a pointer in the block to another place of it */
-    if (!holder->kept && !itself && value_tells(search->module, way, instruction, true, &pointee) == VALUE_KEPT && *pointee.name) {
+    const bool kept = !itself && value_tells(search->module, way, instruction, true, &pointee) == VALUE_KEPT;
+    struct code_target target;
+    if (kept && !*pointee.name && !holder->handed && !way->moved_by[instruction->source] &&
+        code_points_to(search->module, way->pc, &target) && !target.offset && !target.modulus)
+        holder->handed = target.argument;
+    if (!holder->kept && kept && *pointee.name) {
         holder_keep(way, instruction, pointee.name, &search->any);
         if (!pointee.untyped)
             holder_keep(way, instruction, pointee.name, holder);

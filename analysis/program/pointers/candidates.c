@@ -229,8 +229,16 @@ enum lwp_block_answer lwp_types_of_block(struct lwp_code *code, uint32_t module_
                                         .kept_in_array = holder.kept_in_array,
                                         .returned = holder.returned,
                                         .returned_at = holder.returned_at,
+                                        .handed = holder.handed,
                                         .header = type && block_is_header(module, address, type, &holder)};
     return type ? LWP_BLOCK_KNOWN : LWP_BLOCK_UNKNOWN;
+}
+
+const char *lwp_types_handed_name(struct lwp_code *code, uint32_t module_index, uint64_t address, uint64_t callee, int8_t argument,
+                                  bool *in_array)
+{
+    struct code_module *module = code_module_at(code, module_index);
+    return module && code_dwarf(module) ? code_handed_name(module, address + 1, callee, argument, in_array) : NULL;
 }
 
 static bool wraps_declared(struct code_scopes *scopes, uint32_t scope)

@@ -343,6 +343,40 @@ static const struct code_pointers *pointer_answers_at(struct code_module *module
     return *code_kept_at(&types->pointers, function->range.low, NULL) = answers;
 }
 
+static int8_t pointer_argument(struct code_module *module, uint64_t pc, uint64_t origin)
+{
+    const struct flow_function *function = code_flow_at(module, pc);
+    for (int a = 0; a < POINTER_ARGUMENTS && function; a++)
+        if (origin == pointer_factor(POINTER_OF_CODE, function->range.low, pointer_arguments[a]) ||
+            origin == pointer_factor(POINTER_OF_BLOCK, 0, pointer_arguments[a]))
+            return pointer_arguments[a];
+    return 0;
+}
+
+const char *code_handed_name(struct code_module *module, uint64_t pc, uint64_t callee, int8_t argument, bool *in_array)
+{
+    const struct flow_function *function = code_flow_at(module, callee);
+    const struct code_pointers *answers = pc ? pointer_answers_at(module, pc - 1) : NULL;
+    size_t count = answers ? LWP_COUNT_UP_TO(answers->passed, answers->passed_count, pc, pc - 1) : 0;
+    if (!count || !function)
+        return NULL;
+    const uint64_t call = answers->passed[count - 1].pc;
+    const struct code_instruction instruction = code_decode_at(module, call, false);
+    if (instruction.flow != CODE_FLOW_CALL || call + instruction.length != pc || instruction.target != function->range.low)
+        return NULL;
+    for (int a = 0; a < POINTER_ARGUMENTS; a++) {
+        const struct pointer_value *value = &answers->passed[count - 1].values[a];
+        struct code_pointee pointee;
+        if (pointer_arguments[a] == argument && value->kind == POINTER_ADDRESS &&
+            code_pointer_through(module, &answers->sources.items[value->source], value->offset, value->modulus, true, &pointee) &&
+            *pointee.name) {
+            *in_array = value->modulus != 0;
+            return pointee.name;
+        }
+    }
+    return NULL;
+}
+
 bool code_points_to(struct code_module *module, uint64_t pc, struct code_target *target)
 {
     const struct code_pointers *answers = pointer_answers_at(module, pc);
@@ -350,10 +384,11 @@ bool code_points_to(struct code_module *module, uint64_t pc, struct code_target 
     if (!count || answers->items[count - 1].pc != pc)
         return false;
     const struct pointer_value *value = &answers->items[count - 1].value;
-    *target = (struct code_target){answers->sources.items[value->source], value->offset, value->modulus};
+    const int8_t argument = pointer_argument(module, pc, value->origin);
+    *target = (struct code_target){answers->sources.items[value->source], value->offset, value->modulus, argument};
     struct code_pointee element;
     uint64_t at;
     if (code_pointee_in_tail(module, &target->pointee, target->offset, target->modulus, &element, &at))
-        *target = (struct code_target){element, (int64_t)at, element.bytes};
+        *target = (struct code_target){element, (int64_t)at, element.bytes, argument};
     return true;
 }

@@ -10,6 +10,7 @@ struct code_target {
     struct code_pointee pointee;
     int64_t offset;
     uint64_t modulus;
+    int8_t argument; /* the register in which the function was given the pointer; 0: in none */
 };
 
 /* Of the instruction at `pc`; false: unknown. */
@@ -31,6 +32,7 @@ struct code_holder {
     bool kept_in_array;   /* by an index: others of the same call may be beside it */
     bool returned;        /* to the caller: its own name for it counts */
     int64_t returned_at;  /* how far on from the result that points */
+    int8_t handed;        /* the register of the argument that leads to the caller's own pointer to it; 0: none does */
 };
 void code_holder_of_call(struct code_module *module, uint64_t pc, struct code_holder *holder);
 
@@ -44,5 +46,10 @@ struct code_allocator {
 /* What the allocator of the language's library that holds the call makes: the T of std::allocator<T>, Vec<T>, Box<T>,
  * RawTable<T>. */
 bool code_allocator_at(struct code_module *module, uint64_t address, struct code_pointee *pointee, struct code_allocator *allocator);
+
+/* The call that returns to `pc` hands over the address of a pointer in that register: what that pointer is called; NULL: not known, or what
+ * is called is not the function that holds `callee`, which may have been jumped to from there. Lives as long as the module's code.
+ * *in_array: it is one of several. */
+const char *code_handed_name(struct code_module *module, uint64_t pc, uint64_t callee, int8_t argument, bool *in_array);
 
 #endif

@@ -96,6 +96,7 @@ struct lwp_candidate {
     bool kept_in_array;  /* by an index: others from the same call may be beside it */
     bool returned;       /* of a block: the function gives it to its caller, whose name for it counts */
     int64_t returned_at; /* how many bytes into the block that points */
+    int8_t handed;       /* of a block: the register of the argument that leads to the caller's pointer to it; 0: none does */
     bool header;         /* of a block: it only begins with that; what is behind is given to the caller as something else */
 };
 size_t lwp_types_at_access(struct lwp_code *code, uint32_t module, uint64_t address, struct lwp_candidate *candidates, size_t room);
@@ -130,6 +131,11 @@ size_t lwp_types_at_call(struct lwp_code *code, uint32_t module, uint64_t addres
 enum lwp_block_answer { LWP_BLOCK_UNKNOWN, LWP_BLOCK_KNOWN, LWP_BLOCK_RETURNED, LWP_BLOCK_INSIDE };
 enum lwp_block_answer lwp_types_of_block(struct lwp_code *code, uint32_t module, uint64_t address, bool is_result,
                                          struct lwp_candidate *candidate);
+
+/* With the call at the address (return address - 1) the caller hands over the address of a pointer in that register, to the function of the
+ * same module that holds `callee`: what that pointer is called; NULL: not known. *in_array: it is one of several. */
+const char *lwp_types_handed_name(struct lwp_code *code, uint32_t module, uint64_t address, uint64_t callee, int8_t argument,
+                                  bool *in_array);
 
 /* Whether a function of the call at the address (return address - 1) gives what the call returns to its caller as an untyped pointer:
  * an allocator's wrapper. `inlined`: of how many inlined functions there, from the innermost, it is the next one further out. */
