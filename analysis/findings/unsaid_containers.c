@@ -128,6 +128,8 @@ static void classes_of(struct lwp_profile *profile, const struct lwp_stream *fir
     struct lwp_loop_shape shape;
     *classes = (struct classes){.count = 0};
     const struct lwp_object *object = &profile->objects[first->object];
+    if (object->weight.weight * CLASSES_MOST < share_least * profile->total.weight) /* the heaviest of them is not so light */
+        return;
     if (first->bytes != sizeof(void *) || first->module == LWP_NONE || !object->single || !object->type || !object->type->is_derived ||
         !lwp_loop_shape(profile->code, first->module, first->address, &shape) || !shape.led)
         return;
