@@ -9,7 +9,6 @@
 
 #include "analysis/profile/objects.h"
 #include "analysis/profile/regions.h"
-#include "analysis/profile/streams.h"
 #include "analysis/program/flow/machine_code.h"
 
 #include <string.h>
@@ -47,34 +46,33 @@ static void container_say(struct lwp_profile *profile, const char *sentence, con
 
 /* ---- heaps ---- */
 
-/* What heaps wait for of one object, and whether they store to it: then its elements are moved. */
-static struct lwp_tally heap_waits(const struct lwp_profile *profile, uint32_t object, bool *moved)
-{
-    struct lwp_tally waits = {0};
-    *moved = false;
-    LWP_STREAMS_OF(profile, object, stream)
-        if (stream->region != LWP_NONE && container_is_heap(&profile->regions[stream->region])) {
-            lwp_tally_merge(&waits, &stream->weight);
-            *moved |= stream->stores > 0;
-        }
-    return waits;
-}
+/* What heaps wait for of each object, and whether they store to it: then its elements are moved. */
+struct heap_waits {
+    struct lwp_tally waits;
+    bool moved;
+};
 
 static void heaps_say(struct lwp_profile *profile, struct lwp_silence *silence)
 {
+    struct heap_waits *of = lwp_arena_alloc(profile->arena, profile->object_count + 1, sizeof *of);
     struct lwp_tally most = {0};
     uint32_t found = LWP_NONE;
     bool moved = false;
+    for (size_t i = 0; i < profile->stream_count; i++) {
+        const struct lwp_stream *stream = &profile->streams[i];
+        if (stream->region == LWP_NONE || !container_is_heap(&profile->regions[stream->region]))
+            continue;
+        lwp_tally_merge(&of[stream->object].waits, &stream->weight);
+        of[stream->object].moved |= stream->stores > 0;
+    }
     for (uint32_t i = 0; i < profile->object_count; i++) {
         const struct lwp_object *object = &profile->objects[i];
-        bool stored;
-        const struct lwp_tally waits = heap_waits(profile, i, &stored);
-        if (waits.weight <= most.weight || object->kind == LWP_OBJECT_UNKNOWN || object->element_bytes < 2 * sizeof(void *) ||
-            (stored && object->element_bytes < profile->machine.line_bytes))
+        if (of[i].waits.weight <= most.weight || object->kind == LWP_OBJECT_UNKNOWN || object->element_bytes < 2 * sizeof(void *) ||
+            (of[i].moved && object->element_bytes < profile->machine.line_bytes))
             continue;
-        most = waits;
+        most = of[i].waits;
         found = i;
-        moved = stored;
+        moved = of[i].moved;
     }
     const struct lwp_share share = lwp_share_of(&most, &profile->total);
     if (found == LWP_NONE || share.low <= share_least)
