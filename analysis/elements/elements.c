@@ -324,7 +324,8 @@ static const char *element_name(const struct lwp_object *object, const struct lw
 {
     if (votes->inside.name && element_starts_at(object, votes->inside.at))
         return votes->inside.name;
-    return votes->header && votes->holder ? votes->holder : candidate->variable;
+    const bool asked_for = candidate->made || candidate->allocator; /* else the name is of one who uses a part of it */
+    return votes->holder && (votes->header || !asked_for) ? votes->holder : candidate->variable;
 }
 
 /* A large block that is one structure, as the state of a compressor: arrays in it are no arrays of the block. */

@@ -77,3 +77,43 @@ $CC -g -O0 -DRAW=checked -DHOW= -o vec vec.c
 check "not optimised" vec
 "${CXX:-g++}" -g -O2 -DRAW=checked -DHOW="inline __attribute__((noinline))" -o vec vec.cpp
 check "C++" vec
+
+# What uses a part of each record calls that as it likes; the block is kept as bytes.
+cat > records.c << 'END'
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+struct index { long bytes; char *level; };
+static __attribute__((noinline)) float product(const float *vector, const float *other)
+{
+    float s = 0;
+    for (int i = 0; i < 16; i++)
+        s += vector[i] * other[i];
+    return s;
+}
+int main(int c, char **v)
+{
+    const long n = 1 << 16;
+    const float other[16] = {1, 2, 3};
+    struct index *of = calloc(1, sizeof *of);
+    of->bytes = 140 + 16 * sizeof(float);
+    of->level = malloc(n * of->bytes);
+    __asm__ volatile("" : : "r"(of) : "memory");
+    memset(of->level, 0, n * of->bytes);
+    float t = 0;
+    for (int r = 0; r < atoi(v[c - 1]); r++)
+        for (long i = 0; i < n; i++)
+            t += product((const float *)(of->level + i * 4099 % n * of->bytes + 140), other);
+    printf("%g\n", (double)t);
+    return 0;
+}
+END
+$CC -g -O2 -o records records.c
+collect_samples 120 result 20 -- ./records @
+"$LWP" report --json result > result.json
+python3 - << 'END'
+import json, sys
+name = [thing["name"] for thing in json.load(open("result.json"))["objects"] if thing["kind"] == "heap" and thing["bytes"] > 1 << 20]
+if name != ["of->level"]:
+    sys.exit(f"records: {name}")
+END
