@@ -109,7 +109,7 @@ static double names(long rounds)
     return sum;
 }
 
-static double lists(long rounds, bool moved)
+template <bool moved> static double lists(long rounds)
 {
     std::vector<std::list<account>> of(owners);
     double sum = 0;
@@ -133,8 +133,10 @@ int main(int count, char **arguments)
         return printf("%g\n", sets(rounds)) < 0;
     if (strcmp(kind, "names") == 0)
         return printf("%g\n", names(rounds)) < 0;
-    if (strcmp(kind, "lists") == 0 || strcmp(kind, "moved") == 0)
-        return printf("%g\n", lists(rounds, kind[0] == 'm')) < 0;
+    if (strcmp(kind, "lists") == 0)
+        return printf("%g\n", lists<false>(rounds)) < 0;
+    if (strcmp(kind, "moved") == 0)
+        return printf("%g\n", lists<true>(rounds)) < 0;
     std::map<unsigned long, account> map = filled();
     double sum = 0;
     for (long r = 0; r < rounds; r++) {

@@ -49,6 +49,13 @@ bool lwp_order_stays(const struct lwp_profile *profile, uint32_t object, uint64_
     return stays;
 }
 
+/* Whether libstdc++ changes links of a list's nodes each time that the loop has gone along them: nodes at hand are hardly waited for, so
+ * that samples need not show it. The code does not show whether it is the same list. */
+static bool order_links_anew(const struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_stream *stream)
+{
+    return layout->container && lwp_code_around_calls(profile->code, stream->module, stream->address, "_ZNSt8__detail15_List_node_base");
+}
+
 /* Along links in the elements, which are `at` this place of them. */
 static bool order_of_links(const struct lwp_profile *profile, const struct lwp_layout *layout, uint32_t loop, uint64_t *at)
 {
@@ -62,6 +69,7 @@ static bool order_of_links(const struct lwp_profile *profile, const struct lwp_l
                 continue;
             found = true;
             *at = link;
+            stays &= !order_links_anew(profile, layout, stream);
             for (size_t o = 0; o < layout->object_count; o++)
                 stays &= lwp_order_stays(profile, layout->objects[o], link, loop);
         }

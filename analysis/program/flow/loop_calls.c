@@ -1,4 +1,4 @@
-/* What a loop calls: whether it only compares what the loop comes by with something that stays the same. */
+/* What a loop calls: whether it only compares what the loop comes by with something that stays the same, and functions by name. */
 #include "analysis/program/flow/loop_calls.h"
 
 #include "analysis/program/flow/cfg.h"
@@ -72,4 +72,30 @@ bool code_loop_calls_compare(struct lwp_code *code, struct code_module *module, 
     struct loop_calls calls = {0};
     return loop_each(code, module, function, loop, calls_pure, &calls) && loop_each(code, module, function, loop, calls_key, &calls) &&
            calls.key;
+}
+
+/* Whether no instruction yet calls a function whose symbol begins so. */
+static bool calls_no(void *begins, struct code_module *module, const struct code_instruction *instruction, bool inner)
+{
+    (void)inner;
+    struct code_range range;
+    const char *name = NULL;
+    if (instruction->flow != CODE_FLOW_CALL)
+        return true;
+    if (instruction->call_slot)
+        name = code_import_at_slot(module, instruction->call_slot);
+    else if (instruction->target && !code_function_at(module, instruction->target, &range, &name))
+        name = NULL;
+    if (!name && instruction->target)
+        name = code_import_at_stub(module, instruction->target);
+    return !name || !code_begins_with(name, begins);
+}
+
+bool lwp_code_around_calls(struct lwp_code *code, uint32_t module_index, uint64_t address, const char *begins)
+{
+    struct code_module *module = code_module_at(code, module_index);
+    const struct flow_function *function = module ? code_flow_at(module, address) : NULL;
+    const uint32_t within = module ? code_loop_at(module, address) : LWP_NONE;
+    const struct lwp_loop *loop = within != LWP_NONE ? lwp_code_loop(code, within) : NULL;
+    return function && loop && loop->parent != LWP_NONE && !loop_each(code, module, function, loop->parent, calls_no, (void *)begins);
 }

@@ -175,6 +175,10 @@ struct lwp_memory_operand {
 };
 struct lwp_memory_operand lwp_code_operand(struct lwp_code *code, uint32_t module, uint64_t address);
 
+/* Whether the loop around the innermost one that holds the address calls a function whose symbol begins so, itself or in another loop in
+ * it; no: none is around in the function, too. */
+bool lwp_code_around_calls(struct lwp_code *code, uint32_t module, uint64_t address, const char *begins);
+
 /* Other accesses of the same loop through the same base and index values (base and index registers hold the same
  * value plus a known constant, same scale), within one iteration: exact on every path, calls and redefinitions end
  * it. So one sampled field tells which other fields of the same element the loop touches. */
