@@ -101,7 +101,7 @@ gains = sorted(float(pair.split()[2]) / float(pair.split()[5]) for pair in open(
 if not os.path.exists("small.r/analysis.json"):
     print(f"skip small pages: huge ones bring {gains[0]:.2f} to {gains[2]:.2f} here")
 else:
-    unknown = [n for n in json.load(open("small.r/analysis.json"))["run"]["notes"] if "huge pages" in n and "is not known" in n]
+    unknown = [n for n in json.load(open("small.r/analysis.json"))["run"]["notes"] if "uge pages" in n and ("is not known" in n or "not advised" in n)]
     small = found("small")
     if not small and unknown:
         print(f"skip small pages: {unknown[0]}")

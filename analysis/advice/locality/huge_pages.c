@@ -206,7 +206,14 @@ static bool pages_measure(struct lwp_profile *profile, const struct lwp_sampled_
         !lwp_gain_resembles(&times, &stalls, 0, &same))
         return false;
     const bool gains = lwp_huge_pages_gain(&times, &stalls, &whole, lwp_gain_sampled(profile), tip);
-    if (!gains && times.ratio < 1 && !lwp_gain_runs_agree(&times))
+    const bool agree = lwp_gain_runs_agree(&times);
+    if (!gains && agree && tip->speedup >= gain_least)
+        lwp_profile_note(
+            profile,
+            "Huge pages for %s are predicted to make the program %.2fx as fast (%.2fx to %.2fx): not advised, as the low end is "
+            "below %.2fx.",
+            lwp_huge_pages_names(profile, tip), tip->speedup, tip->gain.low, tip->gain.high, gain_least);
+    else if (!gains && !agree && times.ratio < 1)
         lwp_profile_note(profile,
                          "Whether huge pages for %s would make the program faster is not known: its accesses were run only once on this "
                          "machine, or runs differed.",
