@@ -16,6 +16,7 @@
 #include "analysis/elements/element_count.h"
 #include "analysis/profile/objects.h"
 #include "analysis/program/flow/machine_code.h"
+#include "analysis/statistics/speedup.h"
 #include "analysis/statistics/stride.h"
 #include "analysis/tables/severity.h"
 
@@ -210,9 +211,10 @@ static bool pages_measure(struct lwp_profile *profile, const struct lwp_sampled_
     if (!gains && agree && tip->speedup >= gain_least)
         lwp_profile_note(
             profile,
-            "Huge pages for %s are predicted to make the program %.2fx as fast (%.2fx to %.2fx): not advised, as the low end is "
+            "Huge pages for %s are predicted to make the program %.*fx as fast (%.*fx to %.*fx): not advised, as the low end is "
             "below %.2fx.",
-            lwp_huge_pages_names(profile, tip), tip->speedup, tip->gain.low, tip->gain.high, gain_least);
+            lwp_huge_pages_names(profile, tip), LWP_SPEEDUP(tip->speedup), LWP_SPEEDUP(tip->gain.low), LWP_SPEEDUP(tip->gain.high),
+            gain_least);
     else if (!gains && !agree && times.ratio < 1)
         lwp_profile_note(profile,
                          "Whether huge pages for %s would make the program faster is not known: its accesses were run only once on this "
