@@ -59,7 +59,7 @@ void lwp_stream_move(struct lwp_profile *profile, struct lwp_stream *stream, uin
 /* Which blocks are left out is drawn: few accesses show it where all of them are to one pool. */
 static bool stream_shows(const struct lwp_profile *profile, const struct stream_site *site)
 {
-    enum { ENOUGH = 20, FEW = 6 };
+    enum { ENOUGH = 20, FEW = 10 }; /* of two pools alike, all of 10 go to one by chance in one of 500 cases */
     const bool shows = site->all >= ENOUGH ? site->most * 20 >= site->all * 19 : site->all >= FEW && site->most == site->all;
     return shows && stream_is_pooled(profile, site->object);
 }
