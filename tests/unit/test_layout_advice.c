@@ -332,7 +332,7 @@ static void test_adoption_of_few(void **state)
 {
     (void)state;
     static const struct use key = {0, 100, 8, 8};
-    for (int seen = 2; seen <= 3; seen++) { /* of two accesses each */
+    for (int seen = 4; seen <= 5; seen++) { /* of two accesses each */
         struct lwp_profile profile;
         lwp_profile_init(&profile);
         uint32_t pool = lwp_objects_allocated(&profile, LWP_OBJECT_HEAP, 0, 48);
@@ -340,7 +340,7 @@ static void test_adoption_of_few(void **state)
         sample(&profile, pool, &key, 1, 0, 1, seen, 0);
         sample(&profile, unowned, &key, 1, 64, 100000, 30, 0);
         lwp_regions_merge(&profile);
-        assert_true(lwp_streams_adopt(&profile, unowned) == (seen < 3 ? 0 : 30));
+        assert_true(lwp_streams_adopt(&profile, unowned) == (seen < 5 ? 0 : 30));
         for (size_t i = 0; i < profile.stream_count; i++)
             for (uint32_t k = 0; k < profile.streams[i].offsets.count && profile.streams[i].object == pool; k++)
                 assert_int_equal(profile.streams[i].offsets.items[k], 8);
