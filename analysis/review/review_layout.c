@@ -69,10 +69,12 @@ static void layout_allocated(struct lwp_review *review, struct lwp_review_item *
             same++;
         if (same < count)
             continue;
-        if (count == SITES_SHOWN)
+        if (count == SITES_SHOWN) {
             others++;
-        else
-            FACT(count ? "" : "allocated", "%s", shown[count] = text), count++;
+            continue;
+        }
+        FACT(count ? "" : "allocated", "%s", text);
+        shown[count++] = text;
     }
     if (others)
         FACT("", "and at %zu other places", others);

@@ -222,50 +222,6 @@ static void order_count(struct lwp_order *order, struct lwp_order_access *access
     lwp_tally_merge(&order->stalled, &stream->weight);
 }
 
-/* From the first to the last row that accesses of one step saw of their object, of one plane where there are several. */
-static double order_rows(const struct lwp_order *order, const struct lwp_order_access *access)
-{
-    const struct lwp_object *object = &order->profile->objects[access->stream->object];
-    const double step = (double)llabs(access->step.bytes);
-    uint64_t *places = NULL;
-    size_t count = 0, room = 0;
-    uint32_t first;
-    if (access->step.blocks)
-        return (double)object->allocations;
-    for (size_t i = 0; i < order->count; i++) {
-        const struct lwp_order_access *other = &order->accesses[i];
-        if (other->stream->object != access->stream->object || other->step.kind != LWP_ORDER_COLUMN ||
-            other->step.bytes != access->step.bytes || lwp_order_disjoint(other->stream, access->stream))
-            continue;
-        for (uint32_t k = 0; k < other->stream->offsets.count; k++) {
-            LWP_GROW(&places, count, &room);
-            places[count++] = other->stream->offsets.items[k];
-        }
-    }
-    if (count)
-        qsort(places, count, sizeof *places, lwp_by_first);
-    count = lwp_order_run(places, (uint32_t)count, &first);
-    const double seen = count ? (double)(places[first + count - 1] - places[first]) / step + 1 : 1;
-    free(places);
-    return lwp_order_column(seen, (uint32_t)count, floor((double)object->largest / step));
-}
-
-/* The longest column. Loops that are blocked already go down a few rows of each at a time, which the column seen that most is known of
- * says. */
-static double order_rows_run(const struct lwp_order *order)
-{
-    const struct lwp_order_access *known = NULL;
-    double rows = 0;
-    for (size_t i = 0; i < order->count; i++) {
-        const struct lwp_order_access *access = &order->accesses[i];
-        if (access->step.kind != LWP_ORDER_COLUMN)
-            continue;
-        rows = fmax(rows, order_rows(order, access));
-        known = !known || access->moves > known->moves ? access : known;
-    }
-    return known ? fmin(rows, known->trips_most) : rows;
-}
-
 /* ---- what the loop around does to rows ---- */
 
 /* Whether where the row lies goes with which column it is, in the samples that saw both. -1: not known. */
@@ -592,7 +548,7 @@ void lwp_loop_order_advise(struct lwp_profile *profile, struct lwp_sampled_local
             order_inherit(order, &order->accesses[i]);
         for (size_t i = 0; i < order->count; i++)
             order_count(order, &order->accesses[i]);
-        order->rows = order_rows_run(order);
+        order->rows = lwp_order_longest(order);
         const struct lwp_order_access *column = lwp_order_nest(order);
         if (!column)
             continue;

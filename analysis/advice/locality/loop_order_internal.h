@@ -74,6 +74,10 @@ bool lwp_order_other_array(const struct lwp_order *order, const struct lwp_order
  * them at a time. */
 bool lwp_order_stands(const struct lwp_order *order, size_t access);
 
+/* Rows of the longest column. Loops that are blocked already go down a few rows of each at a time, which the column seen that most is known
+ * of says (loop_order_lengths.c). */
+double lwp_order_longest(const struct lwp_order *order);
+
 /* The most rows that a column has: no more than a plane, where loops further out go from plane to plane. *triangle: one of them begins a
  * row further on each time. */
 double lwp_order_rows(const struct lwp_order *order, const struct lwp_order_access *column, bool *triangle);

@@ -14,6 +14,44 @@ enum { PLACES_LEAST = 64 };
 
 static const double off_least = 0.05, deviations = 3;
 
+/* From the first to the last row that accesses of one step saw of their object, of one plane where there are several. */
+static double lengths_rows(const struct lwp_order *order, const struct lwp_order_access *access)
+{
+    const struct lwp_object *object = &order->profile->objects[access->stream->object];
+    const double step = (double)llabs(access->step.bytes);
+    uint64_t *places = NULL;
+    size_t count = 0, room = 0;
+    uint32_t first;
+    if (access->step.blocks)
+        return (double)object->allocations;
+    for (size_t i = 0; i < order->count; i++) {
+        const struct lwp_order_access *other = &order->accesses[i];
+        if (other->stream->object != access->stream->object || other->step.kind != LWP_ORDER_COLUMN ||
+            other->step.bytes != access->step.bytes || lwp_order_disjoint(other->stream, access->stream))
+            continue;
+        LWP_APPEND_ALL(&places, &count, &room, other->stream->offsets.items, other->stream->offsets.count);
+    }
+    LWP_SORT(places, count, lwp_by_first);
+    count = lwp_order_run(places, (uint32_t)count, &first);
+    const double seen = count ? (double)(places[first + count - 1] - places[first]) / step + 1 : 1;
+    free(places);
+    return lwp_order_column(seen, (uint32_t)count, floor((double)object->largest / step));
+}
+
+double lwp_order_longest(const struct lwp_order *order)
+{
+    const struct lwp_order_access *known = NULL;
+    double rows = 0;
+    for (size_t i = 0; i < order->count; i++) {
+        const struct lwp_order_access *access = &order->accesses[i];
+        if (access->step.kind != LWP_ORDER_COLUMN)
+            continue;
+        rows = fmax(rows, lengths_rows(order, access));
+        known = !known || access->moves > known->moves ? access : known;
+    }
+    return known ? fmin(rows, known->trips_most) : rows;
+}
+
 bool lwp_order_tapers(const double *places, size_t count)
 {
     double mean = 0;

@@ -24,16 +24,23 @@ static const double cut_caches = 3, page_bytes = 4096;
 static const double chain_sum = 2.5;                      /* cycles: longer than counting takes */
 static const double add_cycles = 1, float_add_cycles = 4; /* of a sum */
 
+/* Bytes that the loop so many around moves the access by each time, where the code says so. */
+static bool measured_constant(const struct lwp_order *order, const struct lwp_order_access *access, unsigned level, uint64_t *by)
+{
+    int64_t constant;
+    if (!level || lwp_order_moves(order, access, level, &constant) != LWP_LOOP_STEP_CONSTANT)
+        return false;
+    *by = (uint64_t)llabs(constant);
+    return true;
+}
+
 /* Bytes that the loop around moves the access by each time; false: not known. */
 static bool measured_outer(const struct lwp_order *order, const struct lwp_order_access *access, uint64_t *by)
 {
     const uint64_t step = (uint64_t)llabs(access->step.bytes);
-    int64_t constant;
-    const enum lwp_loop_step_kind kind =
-        order->outer.level ? lwp_order_moves(order, access, order->outer.level, &constant) : LWP_LOOP_STEP_UNKNOWN;
-    if (kind == LWP_LOOP_STEP_CONSTANT) /* 0: a pivot's column */
-        *by = (uint64_t)llabs(constant);
-    else if (access->step.kind == LWP_ORDER_COLUMN)
+    if (measured_constant(order, access, order->outer.level, by)) /* 0: a pivot's column */
+        return *by < INT32_MAX;
+    if (access->step.kind == LWP_ORDER_COLUMN)
         *by = access->columns.apart;
     else if (access->step.kind == LWP_ORDER_STAYS)
         *by = access->stream->stride.bytes;
@@ -41,16 +48,6 @@ static bool measured_outer(const struct lwp_order *order, const struct lwp_order
         *by = access->then > 0 ? (uint64_t)(order->rows * (double)step) : 0;
     else
         return false;
-    return *by < INT32_MAX;
-}
-
-/* Bytes that a loop between the two moves the access by each time. */
-static bool measured_between_loops(const struct lwp_order *order, const struct lwp_order_access *access, uint64_t *by)
-{
-    int64_t constant = 0;
-    if (lwp_order_moves(order, access, 1, &constant) != LWP_LOOP_STEP_CONSTANT)
-        return false;
-    *by = (uint64_t)llabs(constant);
     return *by < INT32_MAX;
 }
 
@@ -200,7 +197,7 @@ static void measured_third(const struct lwp_order *order, const struct lwp_order
 {
     const uint64_t step = (uint64_t)llabs(column->step.bytes);
     uint64_t by;
-    if (order->outer.level != 2 || column->step.blocks || !measured_between_loops(order, column, &by) || by >= step ||
+    if (order->outer.level != 2 || column->step.blocks || !measured_constant(order, column, 1, &by) || by >= step ||
         by < order->profile->machine.line_bytes)
         return;
     nest->between = floor((double)step / (double)by);
@@ -329,7 +326,8 @@ static bool measured_fill(const struct lwp_order *order, const struct measured_n
         uint64_t step = (uint64_t)llabs(access->step.bytes), by = 0, between = 0;
         if (!nest->runs[i])
             continue;
-        if (!measured_outer(order, access, &by) || (pattern->runs && !measured_between_loops(order, access, &between)))
+        if (!measured_outer(order, access, &by) ||
+            (pattern->runs && (!measured_constant(order, access, 1, &between) || between >= INT32_MAX)))
             return false;
         bool vector = false;
         const double sum = interchanged ? measured_new_sum(order, access, &vector) : 0;
@@ -349,7 +347,7 @@ static bool measured_fill(const struct lwp_order *order, const struct measured_n
         }
         const double runs = pattern->runs ? nest->between : outer;
         array->extent = (uint64_t)((inner - 1) * (double)array->spacing + (runs - 1) * (double)array->outer) +
-                        (pattern->runs ? (uint64_t)(outer - 1) * array->plane : 0) + (uint64_t)(nest->high[a] - nest->low[a]) +
+                        (uint64_t)(outer - 1) * array->plane + (uint64_t)(nest->high[a] - nest->low[a]) +
                         order->profile->machine.line_bytes;
         const unsigned bytes = access->stream->bytes;
         if (interchanged && nest->sums && spacing == 0 && !access->stream->stores)
