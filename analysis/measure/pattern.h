@@ -116,6 +116,7 @@ struct lwp_pattern_times {
     unsigned runs;           /* how often both were run, each time anew; 0: once */
     double spread;           /* standard deviation of log(ratio) of these runs */
     double today;            /* ... of log(before) */
+    double huge;             /* the part of what was asked for on huge pages that the system gave; 1: nothing was, or it is not known */
 };
 
 /* Runs both in turns, for about so many seconds. Both have the same number of elements; the same pattern may be given twice. Fails when
@@ -189,6 +190,7 @@ struct lwp_pattern_memory {
     size_t heads_bytes;
     uint64_t elements;
     uint64_t visits; /* a multiple of LWP_PATTERN_UNROLLED if that is; where they go anywhere no more than are ever made */
+    double huge;     /* as in lwp_pattern_times */
 };
 
 /* Maps and fills the arrays of `elements` elements. */

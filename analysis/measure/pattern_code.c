@@ -410,7 +410,7 @@ int lwp_pattern_code_make(const struct lwp_pattern *pattern, struct lwp_pattern_
     made->unrolled = code.unrolled;
     if (code.failed || mprotect(code.bytes, EMIT_BYTES, PROT_READ | PROT_EXEC)) {
         lwp_pattern_code_free(made);
-        return lwp_error_set(err, LWP_ERR_USAGE, "the pattern is too large to be run");
+        return lwp_error_set(err, LWP_ERR_USAGE, "they are too many, or too far apart, to be run");
     }
     made->run = (void (*)(struct lwp_pattern_place *))(void *)code.bytes;
     return LWP_OK;

@@ -2,7 +2,9 @@
  * them the pages that it gives the program. */
 #include "analysis/measure/pattern.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,7 +15,7 @@ enum { VISITS_MOST = 1 << 21 }; /* anywhere: of as many lines, several times wha
 #define MADV_POPULATE_WRITE 23
 #endif
 
-static const size_t page = 4096;
+static const size_t page = 4096, huge_page = 2 << 20;
 static const double line_bytes = 64;
 
 static uint64_t memory_array(const struct lwp_pattern_array *array, uint64_t elements)
@@ -341,9 +343,35 @@ static void memory_fill(uint8_t *first, size_t bytes)
     memset(first, 1, bytes);
 }
 
+/* Of this process's memory, on huge pages; negative: not known. */
+static double memory_huge_bytes(void)
+{
+    FILE *file = fopen("/proc/self/smaps_rollup", "re");
+    char text[256];
+    uint64_t kib;
+    double bytes = -1;
+    while (file && fgets(text, sizeof text, file))
+        if (sscanf(text, "AnonHugePages: %" SCNu64, &kib) == 1)
+            bytes = 1024.0 * (double)kib;
+    if (file)
+        fclose(file);
+    return bytes;
+}
+
+/* The part that the system gave on huge pages, which has none left when its memory is in pieces. `already`: memory_huge_bytes() before. */
+static double memory_huge_part(const struct lwp_pattern *pattern, const struct lwp_pattern_memory *memory, double already)
+{
+    double asked = 0; /* a mapping begins and ends with a part of one */
+    for (size_t a = 0; a < pattern->array_count && pattern->pages == LWP_PATTERN_HUGE; a++)
+        if (memory->mapped_bytes[a] > 2 * huge_page)
+            asked += (double)(memory->mapped_bytes[a] - 2 * huge_page);
+    return asked > 0 && already >= 0 ? fmin(1, (memory_huge_bytes() - already) / asked) : 1;
+}
+
 int lwp_pattern_memory_make(const struct lwp_pattern *pattern, uint64_t elements, struct lwp_pattern_memory *memory, struct lwp_error *err)
 {
     const bool some = memory_scattered(pattern) && !pattern->draws && elements > VISITS_MOST;
+    const double already = pattern->pages == LWP_PATTERN_HUGE ? memory_huge_bytes() : -1;
     struct memory_rows rows;
     *memory = (struct lwp_pattern_memory){.elements = elements, .visits = some ? VISITS_MOST : elements};
     for (size_t a = 0; a < pattern->array_count; a++) {
@@ -377,6 +405,7 @@ int lwp_pattern_memory_make(const struct lwp_pattern *pattern, uint64_t elements
         if (memory_has_gaps(&pattern->arrays[a]) && memory_part(pattern, i, elements, &low, &high))
             memory_fill(memory->first[a] + low, high - low);
     }
+    memory->huge = memory_huge_part(pattern, memory, already);
     int status = memory_order(pattern, memory, err);
     if (!status) {
         memory_links(pattern, memory);

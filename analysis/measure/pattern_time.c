@@ -410,8 +410,7 @@ static int time_fits(const struct lwp_pattern *const patterns[2], struct lwp_err
         bytes += lwp_pattern_bytes(patterns[i]) + (patterns[i]->inner ? 0 : 16.0 * (double)elements); /* with the list of visits */
     if (elements < LWP_PATTERN_UNROLLED || elements != patterns[1]->elements || elements > ELEMENTS_MOST ||
         bytes > memory_part * free_bytes)
-        return lwp_error_set(err, LWP_ERR_LIMIT, "the arrays of the pattern, %.0f MiB, are too large for what memory is free",
-                             bytes / 1048576);
+        return lwp_error_set(err, LWP_ERR_LIMIT, "their arrays, %.0f MiB, are too large for what memory is free", bytes / 1048576);
     return LWP_OK;
 }
 
@@ -452,7 +451,7 @@ static int time_take(struct time_team *team, double kept, double until, struct t
             taken->ns[i][taken->turns] = turn[i];
         taken->ratios[taken->turns++] = turn[1] / turn[0];
     }
-    return taken->turns ? LWP_OK : lwp_error_set(err, LWP_ERR_LIMIT, "the times of a pattern change too much on this machine now");
+    return taken->turns ? LWP_OK : lwp_error_set(err, LWP_ERR_LIMIT, "their times change too much on this machine now");
 }
 
 static int time_both(const struct lwp_pattern *before, const struct lwp_pattern *after, double kept, bool core, double seconds,
@@ -479,6 +478,7 @@ static int time_both(const struct lwp_pattern *before, const struct lwp_pattern 
         times->after = time_quantile(taken.ns[1], taken.turns, 2);
         for (int i = 0; i < 2; i++)
             times->least[i] = taken.ns[i][0]; /* sorted by now */
+        times->huge = fmin(team.walkers[0].memory.huge, team.walkers[1].memory.huge);
     }
     team_free(&team);
     return status;
@@ -533,7 +533,7 @@ static int time_apart(const struct lwp_pattern *before, const struct lwp_pattern
     int status = child < 0 ? lwp_error_errno(err, "no process for running a pattern") : LWP_OK;
     if (child > 0 && !time_receive(ends[0], lwp_pattern_patience(seconds), &answer)) {
         kill(child, SIGKILL);
-        status = lwp_error_set(err, LWP_ERR_LIMIT, "running a pattern failed or took too long");
+        status = lwp_error_set(err, LWP_ERR_LIMIT, "running them failed or took too long");
     }
     close(ends[0]);
     while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)

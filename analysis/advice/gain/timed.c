@@ -22,15 +22,15 @@ enum { TIMED_KEPT = 256, RUNS_FEW = 3, RUNS_MOST = 9 };
 static const double seconds_each = 0.1, for_any = 0.1, known_well = 0.02, waits_least = 0.1;
 static const double pattern_most = 0.25; /* of the seconds of all: a split, a pool and both are run, and other loops, too */
 static const struct timespec between_runs = {.tv_nsec = 300000000};
-static const double shared_most = 8;    /* times the last cache: of more no part of it matters */
-static const double clock_most = 3;     /* times the seconds of all: no longer does one wait for them by the clock */
+static const double shared_most = 8; /* times the last cache: of more no part of it matters */
+static const double clock_most = 3;  /* times the seconds of all: no longer does one wait for them by the clock */
 
 /* Where the pages of both take longer to be made, a part is run that takes so long, and no less than so many bytes. */
 static const double made_most = 2, part_made = 0.25, part_least = 64 << 20;
 
 struct lwp_gain_timed {
     struct lwp_pattern before, after;
-    double part; /* of the elements that is run; 1: all */
+    double part;     /* of the elements that is run; 1: all */
     uint32_t region; /* that asked for it */
     struct lwp_pattern_times runs[RUNS_MOST], cold;
     size_t count;
@@ -60,8 +60,8 @@ static double timed_deviation(const double *values, size_t count)
 /* One set of times from those of several runs. */
 static void timed_join(const struct lwp_pattern_times *runs, size_t count, struct lwp_pattern_times *times)
 {
-    double least[2] = {INFINITY, INFINITY}, before[RUNS_MOST] = {0}, after[RUNS_MOST] = {0}, core[RUNS_MOST] = {0}, ratios[RUNS_MOST] = {0},
-           today[RUNS_MOST] = {0};
+    double huge = 1, least[2] = {INFINITY, INFINITY}, before[RUNS_MOST] = {0}, after[RUNS_MOST] = {0}, core[RUNS_MOST] = {0},
+           ratios[RUNS_MOST] = {0}, today[RUNS_MOST] = {0};
     for (size_t i = 0; i < count; i++) {
         before[i] = runs[i].before;
         after[i] = runs[i].after;
@@ -70,6 +70,7 @@ static void timed_join(const struct lwp_pattern_times *runs, size_t count, struc
             least[k] = fmin(least[k], runs[i].least[k]);
         ratios[i] = log(runs[i].ratio);
         today[i] = log(before[i]);
+        huge = fmin(huge, runs[i].huge);
     }
     if (count == 1) {
         *times = runs[0];
@@ -82,7 +83,8 @@ static void timed_join(const struct lwp_pattern_times *runs, size_t count, struc
                                         .least = {least[0], least[1]},
                                         .runs = (unsigned)count,
                                         .spread = timed_deviation(ratios, count),
-                                        .today = timed_deviation(today, count)};
+                                        .today = timed_deviation(today, count),
+                                        .huge = huge};
     times->low = times->high = times->ratio; /* what turns of one run differ by is in the spread */
 }
 
@@ -155,17 +157,15 @@ static double timed_part(const struct lwp_profile *profile, const struct lwp_gai
 }
 
 static int timed_compare(const struct lwp_profile *profile, const struct lwp_gain_timed *timed, const struct lwp_pattern *first,
-                         const struct lwp_pattern *second, struct lwp_pattern_times *times)
+                         const struct lwp_pattern *second, struct lwp_pattern_times *times, struct lwp_error *err)
 {
-    struct lwp_error err = {0};
     struct lwp_pattern parts[2] = {*first, *second};
     if (timed->part < 1) {
         parts[0].elements = parts[1].elements = lwp_pattern_whole((uint64_t)((double)first->elements * timed->part));
-        return lwp_pattern_compare_part(&parts[0], &parts[1], (double)lwp_gain_caches(profile->machine).l2_bytes, seconds_each, times,
-                                        &err);
+        return lwp_pattern_compare_part(&parts[0], &parts[1], (double)lwp_gain_caches(profile->machine).l2_bytes, seconds_each, times, err);
     }
-    return timed->count ? lwp_pattern_compare_again(first, second, seconds_each, times, &err)
-                        : lwp_pattern_compare(first, second, seconds_each, times, &err);
+    return timed->count ? lwp_pattern_compare_again(first, second, seconds_each, times, err)
+                        : lwp_pattern_compare(first, second, seconds_each, times, err);
 }
 
 /* What is in caches that cores share, or in memory, takes another time when others want it, too, which is so for seconds: runs right after
@@ -182,16 +182,19 @@ static bool timed_run(struct lwp_profile *profile, struct lwp_gain_timed *timed)
 {
     const struct timed_clocks began = timed_now();
     const bool round = timed->count % 2;
+    struct lwp_error err = {0};
     timed_pause(profile, timed);
     struct lwp_pattern_times *times = &timed->runs[timed->count];
     const struct lwp_pattern *first = round ? &timed->after : &timed->before, *second = round ? &timed->before : &timed->after;
-    const int status = timed_compare(profile, timed, first, second, times);
+    const int status = timed_compare(profile, timed, first, second, times, &err);
     timed_charge(profile, timed, &began);
     if (!status && round)
         timed_turn_round(times);
     if (!status)
         times->core = timed->runs[0].core;
     timed->count += !status;
+    if (status && !timed->count && status != LWP_ERR_USAGE)
+        lwp_profile_note(profile, "The accesses of some loops were not timed on this machine: %s.", err.text);
     return !status;
 }
 

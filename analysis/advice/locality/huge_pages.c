@@ -31,6 +31,7 @@ static const double share_each = 0.01;  /* ... of each */
 static const double same_count = 0.02;  /* what two objects' numbers of elements may differ by, to be run together */
 static const double far_least = 0.5;    /* of the moves lead to another page */
 static const double huge_already = 0.5; /* of the object, that may lie on huge pages today */
+static const double given_least = 0.9;  /* of what a run asked for on huge pages: with less it is of both kinds */
 static const double gain_least = 1.02;
 static const uint64_t page = 1u << LWP_TLB_PAGE_SHIFT, huge_page = 2u << 20;
 
@@ -188,39 +189,61 @@ static double pages_part(const struct lwp_sampled_locality *sampled, const struc
     return fmin(1, group->share / all);
 }
 
-static bool pages_measure(struct lwp_profile *profile, const struct lwp_sampled_locality *sampled, const struct pages_group *group,
-                          struct lwp_locality_tip *tip)
+/* The times of both kinds of pages. False: they were not run. *resembles: they are the loop's. */
+static bool pages_times(struct lwp_profile *profile, uint32_t region, const struct pages_group *group, const struct lwp_gain_range *stalls,
+                        struct lwp_pattern_times *times, bool *resembles)
 {
     struct lwp_pattern small, huge;
-    struct lwp_pattern_times times;
     bool same;
     pages_pattern(profile, group, &small);
     memcpy(&huge, &small, sizeof huge);
     small.pages = LWP_PATTERN_SMALL;
     huge.pages = LWP_PATTERN_HUGE;
-    const double part = pages_part(sampled, group);
-    const struct lwp_gain_range stalls = lwp_gain_stall_share(profile, tip->region, &group->of[0].shape);
-    struct lwp_share whole = lwp_share_of(&profile->regions[tip->region].weight, &profile->total);
-    whole = (struct lwp_share){.value = part * whole.value, .low = part * whole.low, .high = part * whole.high};
-    if (whole.value * stalls.high < 1 - 1 / gain_least || !lwp_gain_times_once(profile, tip->region, &small, &huge, &times) ||
-        !lwp_gain_resembles(&times, &stalls, 0, &same) || !lwp_gain_times(profile, tip->region, &small, &huge, &times) ||
-        !lwp_gain_resembles(&times, &stalls, 0, &same))
+    if (!lwp_gain_times_once(profile, region, &small, &huge, times))
         return false;
-    const bool gains = lwp_huge_pages_gain(&times, &stalls, &whole, lwp_gain_sampled(profile), tip);
-    const bool agree = lwp_gain_runs_agree(&times);
-    if (!gains && agree && tip->speedup >= gain_least)
+    *resembles = lwp_gain_resembles(times, stalls, 0, &same) && times->huge >= given_least &&
+                 lwp_gain_times(profile, region, &small, &huge, times) && lwp_gain_resembles(times, stalls, 0, &same);
+    return true;
+}
+
+/* Why times say nothing of the loop; NULL: they do. */
+static const char *pages_doubt(const struct lwp_pattern_times *times, bool resembles)
+{
+    return times->huge < given_least     ? "the system had too few huge pages left to run its accesses on"
+           : !resembles                  ? "its accesses, run on this machine, are stalled on memory more or less than the loop is"
+           : !lwp_gain_runs_agree(times) ? "its accesses were run only once on this machine, or runs differed"
+                                         : NULL;
+}
+
+static void pages_unsaid(struct lwp_profile *profile, const struct lwp_locality_tip *tip, const char *doubt)
+{
+    const char *names = lwp_huge_pages_names(profile, tip);
+    if (doubt)
+        lwp_profile_note(profile, "Whether huge pages for %s would make the program faster is not known: %s.", names, doubt);
+    else if (tip->speedup >= gain_least)
         lwp_profile_note(
             profile,
             "Huge pages for %s are predicted to make the program %.*fx as fast (%.*fx to %.*fx): not advised, as the low end is "
             "below %.2fx.",
-            lwp_huge_pages_names(profile, tip), LWP_SPEEDUP(tip->speedup), LWP_SPEEDUP(tip->gain.low), LWP_SPEEDUP(tip->gain.high),
-            gain_least);
-    else if (!gains && !agree && times.ratio < 1)
-        lwp_profile_note(profile,
-                         "Whether huge pages for %s would make the program faster is not known: its accesses were run only once on this "
-                         "machine, or runs differed.",
-                         lwp_huge_pages_names(profile, tip));
-    return gains;
+            names, LWP_SPEEDUP(tip->speedup), LWP_SPEEDUP(tip->gain.low), LWP_SPEEDUP(tip->gain.high), gain_least);
+}
+
+static bool pages_measure(struct lwp_profile *profile, const struct lwp_sampled_locality *sampled, const struct pages_group *group,
+                          struct lwp_locality_tip *tip)
+{
+    struct lwp_pattern_times times;
+    bool resembles;
+    const double part = pages_part(sampled, group);
+    const struct lwp_gain_range stalls = lwp_gain_stall_share(profile, tip->region, &group->of[0].shape);
+    struct lwp_share whole = lwp_share_of(&profile->regions[tip->region].weight, &profile->total);
+    whole = (struct lwp_share){.value = part * whole.value, .low = part * whole.low, .high = part * whole.high};
+    if (whole.value * stalls.high < 1 - 1 / gain_least || !pages_times(profile, tip->region, group, &stalls, &times, &resembles))
+        return false;
+    const char *doubt = pages_doubt(&times, resembles);
+    if (!doubt && lwp_huge_pages_gain(&times, &stalls, &whole, lwp_gain_sampled(profile), tip))
+        return true;
+    pages_unsaid(profile, tip, doubt);
+    return false;
 }
 
 /* Whether another order of the loop is advised, after which it goes from page to page less often. */
