@@ -27,14 +27,14 @@ __attribute__((noinline)) static long walk_events()
         sum += each.kind ? 0 : each.time;
     return sum;
 }
-__attribute__((noinline)) static long walk_nodes()
+__attribute__((noinline)) static long walk_list(const node *list) /* one loop for both */
 {
     long sum = 0;
-    for (const node *list : {first, second})
-        for (; list; list = list->next)
-            sum += list->key;
+    for (; list; list = list->next)
+        sum += list->key;
     return sum;
 }
+__attribute__((noinline)) static long walk_nodes() { return walk_list(first) + walk_list(second); }
 int main(int, char **arguments)
 {
     const long passes = atol(arguments[2]);
@@ -79,5 +79,5 @@ assert share > 0.3 and share > 4 * unowned, f"the list's nodes have {share} of t
 assert all(450000 < o["elements"] < 750000 for o in nodes), [o["elements"] for o in nodes]
 objects = shares("nodes")
 heap, unowned = (sum(o["share"] for o in objects if o["kind"] == kind) for kind in ("heap", "unknown"))
-assert unowned > 2 * heap, f"of nodes that two functions make {heap} were given to one of them, {unowned} are unknown"
+assert unowned > heap, f"of nodes that two functions make {heap} were given to one of them, {unowned} are unknown"
 P
