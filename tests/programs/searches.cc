@@ -499,6 +499,46 @@ CASE none_count(const int *a, long n, int key)
     return count;
 }
 
+CASE none_sum_of_some(const item *a, long n, long key) /* compilers choose the sum or what it was, with no jump */
+{
+    long sum = 0;
+    for (long i = 0; i < n; i++)
+        if (a[i].key > key)
+            sum += a[i].key;
+    return sum;
+}
+
+CASE none_sum_of_large(const item *a, long n)
+{
+    unsigned long sum = 0;
+    for (long i = 0; i < n; i++) {
+        unsigned long low = (unsigned long)a[i].key >> 28 & 4095;
+        if (low > 2000)
+            sum += low;
+    }
+    return (long)sum;
+}
+
+CASE none_product_of_some(const item *a, long n, long key)
+{
+    long product = 1;
+    for (long i = 0; i < n; i++)
+        if (a[i].key > key)
+            product *= a[i].value;
+    return product;
+}
+
+CASE all_least(const item *a, long n, long key) /* the nearest from above */
+{
+    long found = -1, least = 1L << 62;
+    for (long i = 0; i < n; i++)
+        if (a[i].key > key && a[i].key < least) {
+            least = a[i].key;
+            found = i;
+        }
+    return found;
+}
+
 CASE none_chain(const item *at, long n) /* a random ring */
 {
     long sum = 0;
@@ -608,7 +648,7 @@ int main()
     printf("%ld\n", scan_compared(keys, 2, "b") + list_compared(&one, "a", 1) + tree_compared(&one, "a") + halves_compared(keys, 2, "b") +
                         none_sorted(keys, 2));
     printf("%ld\n", scan_early(c.data(), 100, 2) + scan_ints(d.data(), 100, 2) + scan_inlined(c.data(), 100, c.data(), to, 2) +
-                        scan_items(items, 2, 2) + all_last(items, 2, 2) + all_list(&last, 2) + all_nested(&groups, 2) +
+                        scan_items(items, 2, 2) + none_sum_of_some(items, 2, 0) + none_sum_of_large(items, 2) + none_product_of_some(items, 2, 0) + all_least(items, 2, 1) + all_last(items, 2, 2) + all_list(&last, 2) + all_nested(&groups, 2) +
                         none_list_count(&last, 2) + none_list_sum(&last, 2) + none_list_calls(&last, 0) + list_find(&last, 3) +
                         tree_find(&items[1], 1) + tree_lower(&last, 1) + tree_map(map, 3) + halves_branches(a.data(), 100, 2) +
                         halves_lower(a.data(), 100, 2) + none_sum(a.data(), 100) + none_sum_until(a.data(), 100) +

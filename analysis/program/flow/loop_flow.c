@@ -145,6 +145,24 @@ uint32_t loop_flow_copied(const struct loop_flow *flow, uint32_t all)
     return all;
 }
 
+uint32_t loop_flow_accumulated(const struct loop_flow *flow)
+{
+    uint32_t accumulated = 0;
+    for (uint32_t left = flow->selected; left; left &= left - 1) {
+        const int to = __builtin_ctz(left);
+        uint64_t copies = loop_flow_bit(to), before, computed = 0;
+        do {
+            before = copies;
+            for (int reg = 0; reg < LOOP_REGISTERS; reg++)
+                copies |= flow->moved[reg] & copies ? (uint64_t)1 << reg : 0;
+        } while (copies != before);
+        for (int reg = 0; reg < LOOP_REGISTERS; reg++)
+            computed |= flow->made >> reg & 1 && flow->used[reg] & copies ? (uint64_t)1 << reg : 0;
+        accumulated |= loop_flow_spread(flow, computed) & loop_flow_bit(to);
+    }
+    return accumulated;
+}
+
 /* Whether the loop leaves the register alone, adds to it, or copies it to others and back: it is never set anew. */
 bool loop_flow_goes_on(const struct loop_flow *flow, int from)
 {

@@ -61,6 +61,10 @@ uint32_t loop_flow_reached(const struct loop_flow *flow, int from);
 /* These registers, and those of which they are copies, or further on. */
 uint32_t loop_flow_copied(const struct loop_flow *flow, uint32_t all);
 
+/* Registers that keep their value or take one that is computed from it, as where elements that meet a condition are added up: not what was
+ * found, as an element or an index is. */
+uint32_t loop_flow_accumulated(const struct loop_flow *flow);
+
 /* Whether the loop leaves the register alone, adds to it, or copies it to others and back: it is never set anew. */
 bool loop_flow_goes_on(const struct loop_flow *flow, int from);
 

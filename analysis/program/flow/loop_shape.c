@@ -181,7 +181,8 @@ static uint32_t facts_counters(const struct loop_flow *flow)
 /* What goes from one iteration to the next but where the loop is, and what it has found. */
 static uint64_t facts_results(const struct loop_facts *facts, bool calls)
 {
-    return facts->carried & ~(uint64_t)(facts_counters(&facts->flow) | facts->flow.selected | (calls ? 1u << CODE_RSP : 0));
+    const uint32_t found = facts->flow.selected & ~loop_flow_accumulated(&facts->flow);
+    return facts->carried & ~(uint64_t)(facts_counters(&facts->flow) | found | (calls ? 1u << CODE_RSP : 0));
 }
 
 /* `address`: the registers of the access. `compares`: what the loop calls does nothing but compare; else it may do anything. */
