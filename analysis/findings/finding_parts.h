@@ -23,7 +23,7 @@ void lwp_finding_gain_unknown(struct lwp_finding *finding, double stake);
 void lwp_finding_temper(struct lwp_finding *finding);
 
 /* redundancy_findings.c: at most `room`, one for each line of code; returns how many. */
-size_t lwp_findings_of_redundancies(struct lwp_profile *profile, const struct lwp_redundancies *found, struct lwp_finding *findings,
-                                    size_t room);
+size_t lwp_findings_of_redundancies(struct lwp_profile *profile, const struct lwp_redundancies *found, const struct lwp_locality_tips *tips,
+                                    struct lwp_finding *findings, size_t room);
 
 #endif

@@ -549,7 +549,7 @@ void lwp_findings_rank(struct lwp_profile *profile, struct lwp_answers *answers)
         finding_of_conflict(profile, &conflicts->conflicts[i], &findings[count]);
         findings[count++].index = i;
     }
-    count += lwp_findings_of_redundancies(profile, redundancies, &findings[count], REDUNDANT_SHOWN);
+    count += lwp_findings_of_redundancies(profile, redundancies, tips, &findings[count], REDUNDANT_SHOWN);
     const size_t before = count;
     for (i = 0; i < threads->sharings.count && count < before + SHARINGS_SHOWN; i++)
         if (finding_is_sharing(&threads->sharings.items[i])) {
@@ -573,6 +573,6 @@ void lwp_findings_rank(struct lwp_profile *profile, struct lwp_answers *answers)
     lwp_reasons_find(profile, splits, regroups, conflicts, &answers->locality, tips, &answers->reasons);
     lwp_coverage_find(profile, &answers->coverage);
     lwp_silence_find(profile, &answers->coverage, &answers->reasons, count, &answers->silence);
-    lwp_unsaid_search_say(profile, redundancies, &answers->silence);
+    lwp_unsaid_search_say(profile, redundancies, tips, &answers->silence);
     lwp_unsaid_containers_say(profile, &answers->silence);
 }

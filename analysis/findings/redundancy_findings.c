@@ -1,5 +1,6 @@
 /* Findings about redundant accesses and computations: one for each line of code. They rank with those about layouts: by the speed-up
  * expected where the cure's gain is known, else by half of what is at stake, nothing being known but that it lies between none and all. */
+#include "analysis/advice/locality/long_lists.h"
 #include "analysis/advice/redundancy/redundancy_counts.h"
 #include "analysis/advice/redundancy/redundancy_search.h"
 #include "analysis/findings/finding_parts.h"
@@ -193,16 +194,24 @@ static struct lwp_finding redundancy_finding(struct lwp_profile *profile, const 
     return finding;
 }
 
+/* Whether it is advised already to search in shorter lists. */
+static bool redundancy_is_long_list(struct lwp_profile *profile, const struct lwp_redundancy *item, const struct lwp_locality_tips *tips)
+{
+    return lwp_redundancy_is_search(item->why) &&
+           lwp_long_lists_are_in(tips, lwp_redundancy_search_region(profile, lwp_redundancy_search_place(profile, item->pair->second)));
+}
+
 /* Lines come with most time at stake first: what else a line wastes is not said again. */
-size_t lwp_findings_of_redundancies(struct lwp_profile *profile, const struct lwp_redundancies *found, struct lwp_finding *findings,
-                                    size_t room)
+size_t lwp_findings_of_redundancies(struct lwp_profile *profile, const struct lwp_redundancies *found, const struct lwp_locality_tips *tips,
+                                    struct lwp_finding *findings, size_t room)
 {
     const struct lwp_redundant_line **said = lwp_arena_alloc(profile->arena, room + 1, sizeof *said);
     size_t count = 0;
     for (size_t i = 0; i < found->line_count && count < room; i++) {
         const struct lwp_redundant_line *line = &found->lines[i];
         size_t k = 0;
-        if (!lwp_redundancy_matters(found, line) || redundancy_part(found, line) < (line->stake < 0 ? redundant_bytes : 0))
+        if (!lwp_redundancy_matters(found, line) || redundancy_part(found, line) < (line->stake < 0 ? redundant_bytes : 0) ||
+            redundancy_is_long_list(profile, &found->items[line->item], tips))
             continue;
         while (k < count && said[k]->code != line->code && said[k]->place != line->place)
             k++;

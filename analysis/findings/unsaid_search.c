@@ -3,6 +3,7 @@
  * table's chain looks as a long list does; but "nothing was found" would be wrong. */
 #include "analysis/findings/unsaid_search.h"
 
+#include "analysis/advice/locality/long_lists.h"
 #include "analysis/advice/redundancy/redundancy_search.h"
 #include "analysis/profile/objects.h"
 #include "analysis/profile/regions.h"
@@ -52,14 +53,15 @@ static const char *search_where(struct lwp_profile *profile, const struct lwp_re
     return lines ? SAY("at %s", lines) : region->function ? SAY("in %s", region->function) : "in code without a name";
 }
 
-void lwp_unsaid_search_say(struct lwp_profile *profile, const struct lwp_redundancies *redundancies, struct lwp_silence *silence)
+void lwp_unsaid_search_say(struct lwp_profile *profile, const struct lwp_redundancies *redundancies, const struct lwp_locality_tips *tips,
+                           struct lwp_silence *silence)
 {
     uint32_t found = LWP_NONE;
     struct lwp_share most = {.low = share_least};
     const bool counted = profile->watchpoints.exact && redundancies->totals[LWP_WATCHPOINT_SILENT_LOAD].measured;
     for (uint32_t i = 0; i < profile->region_count && profile->code && !counted; i++) {
         const struct lwp_share share = search_is_one(profile, i) ? lwp_redundancy_search_share(profile, i) : (struct lwp_share){0};
-        if (share.low <= most.low)
+        if (share.low <= most.low || lwp_long_lists_are_in(tips, i))
             continue;
         const struct lwp_redundant_line *line = search_line(profile, redundancies, i);
         if (line && search_is_known(line))

@@ -3,6 +3,7 @@
 #include "analysis/json/analyze.h"
 
 #include "analysis/advice/locality/huge_pages.h"
+#include "analysis/advice/locality/long_lists.h"
 #include "analysis/advice/locality/loop_order.h"
 #include "analysis/elements/elements.h"
 #include "analysis/json/json.h"
@@ -158,6 +159,7 @@ static void analyze_ask(struct lwp_profile *profile, struct lwp_answers *answers
         lwp_locality_sampled_find(profile, &answers->sampled);
     lwp_loop_order_advise(profile, &answers->sampled, &answers->tips);
     lwp_huge_pages_advise(profile, &answers->sampled, &answers->tips);
+    lwp_long_lists_advise(profile, &answers->sampled, &answers->tips);
     lwp_findings_rank(profile, answers);
     lwp_findings_notes(profile, answers);
 }

@@ -48,15 +48,15 @@ static uint64_t chain_function(const struct lwp_profile *profile, uint32_t modul
     return place ? place->function_low : 0;
 }
 
-/* Whether the access is made around the visit's loop: in a loop around it, or in its function where that has none. */
-static bool chain_around(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_stream *stream)
+/* Whether the access is made around the loop: in a loop around it, or in its function where that has none. */
+static bool chain_around(const struct lwp_profile *profile, uint32_t chained, const struct lwp_stream *stream)
 {
-    const struct lwp_region *loop = &profile->regions[visit->region];
+    const struct lwp_region *loop = &profile->regions[chained];
     const uint32_t region = lwp_regions_final(profile, stream->region), parent = lwp_regions_final(profile, loop->parent);
-    if (region == visit->region || stream->module != loop->module)
+    if (region == chained || stream->module != loop->module)
         return false;
     if (parent != LWP_NONE)
-        return region != LWP_NONE && lwp_regions_within(profile, visit->region, region);
+        return region != LWP_NONE && lwp_regions_within(profile, chained, region);
     const uint64_t function = chain_function(profile, loop->module, loop->address);
     return function && function == chain_function(profile, stream->module, stream->address);
 }
@@ -91,7 +91,7 @@ static void chain_moves_of(const struct lwp_profile *profile, const struct lwp_g
         const struct lwp_stream *stream = &profile->streams[i];
         if (chain_has(visit, stream->object) && lwp_regions_final(profile, stream->region) == visit->region)
             moves->visits = fmax(moves->visits, chain_fair(stream));
-        else if (chain_around(profile, visit, stream) && !chain_beside(profile, visit, stream))
+        else if (chain_around(profile, visit->region, stream) && !chain_beside(profile, visit, stream))
             moves->begins = fmax(moves->begins, chain_fair(stream));
     }
 }
@@ -229,6 +229,13 @@ unsigned lwp_gain_window(const double *back, size_t count, bool least)
     return window;
 }
 
+bool lwp_gain_leads_chains(const struct lwp_profile *profile, uint32_t region, const struct lwp_stream *stream)
+{
+    struct lwp_loop_shape shape;
+    return stream->bytes == sizeof(void *) && stream->loads && !stream->stores && chain_around(profile, region, stream) &&
+           !(lwp_loop_shape(profile->code, stream->module, stream->address, &shape) && (shape.steps || shape.stays));
+}
+
 /* Addresses that each search of so many loads one of, in no order: bytes from one to the next; 0: none are known. */
 static uint64_t chain_heads(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, double searches)
 {
@@ -236,12 +243,8 @@ static uint64_t chain_heads(const struct lwp_profile *profile, const struct lwp_
     for (size_t k = 0; k < profile->stream_count; k++) {
         const struct lwp_stream *stream = &profile->streams[k];
         const double bytes = (double)profile->objects[stream->object].largest;
-        struct lwp_loop_shape shape;
-        if (stream->bytes != sizeof(void *) || !stream->loads || stream->stores || chain_has(visit, stream->object) ||
-            bytes < lwp_gain_large_object || !chain_around(profile, visit, stream) ||
-            (lwp_loop_shape(profile->code, stream->module, stream->address, &shape) && (shape.steps || shape.stays)))
-            continue;
-        return (uint64_t)fmax(1, round(fmin(bytes / searches, apart_most) / sizeof(void *))) * sizeof(void *);
+        if (!chain_has(visit, stream->object) && bytes >= lwp_gain_large_object && lwp_gain_leads_chains(profile, visit->region, stream))
+            return (uint64_t)fmax(1, round(fmin(bytes / searches, apart_most) / sizeof(void *))) * sizeof(void *);
     }
     return 0;
 }

@@ -27,6 +27,9 @@ double lwp_gain_chain_ends(const struct lwp_profile *profile, const struct lwp_g
 /* The array of pointers that the region's code steps through, with about so many of them (0: however many); LWP_NONE: none is known. */
 uint32_t lwp_gain_pointers(const struct lwp_profile *profile, uint32_t region, double count);
 
+/* Whether the access loads addresses of a table, in no order, around the region's loop: of where its chains begin. */
+bool lwp_gain_leads_chains(const struct lwp_profile *profile, uint32_t region, const struct lwp_stream *stream);
+
 /* Neighbours that are visited in disorder, window by window: of how many, by the steps back that were seen, in elements. These are of two
  * of one window, however many visits on: of n elements n - d are d apart. The most likely number, or the `least`; 0: no steps. */
 unsigned lwp_gain_window(const double *back, size_t count, bool least);

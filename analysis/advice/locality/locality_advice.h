@@ -6,7 +6,7 @@
 #include "analysis/advice/locality/locality.h"
 
 struct lwp_locality_tip {
-    const char *kind;           /* "interchange", "fission", "padding", "fusion", "blocking", "pages", "touch" */
+    const char *kind;           /* "interchange", "fission", "padding", "fusion", "blocking", "pages", "lists", "touch" */
     size_t row;                 /* of the locality's rows (of the sampled ones without a trace), that it is about */
     uint32_t object, region;    /* the row's */
     double share;               /* of all weight, of the loop's data */

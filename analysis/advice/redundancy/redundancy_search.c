@@ -71,14 +71,17 @@ static bool is_called_by(struct lwp_profile *profile, uint32_t access, uint32_t 
     return false;
 }
 
-/* Executions of loads, up to a factor: samples stand for time, counts for bytes. */
-static double origin_executions(const struct lwp_watchpoints *watched, const struct lwp_watchpoint_origin *origin)
+/* Executions of loads, up to a factor: samples stand for time, of which only what is no stall tells how often code is executed; counts
+ * stand for bytes. */
+static double origin_executions(struct lwp_profile *profile, const struct lwp_watchpoint_origin *origin, uint32_t region)
 {
-    double weight = (double)origin->sampled.weight;
+    const struct lwp_watchpoints *watched = &profile->watchpoints;
+    const double weight = (double)origin->sampled.weight;
     for (size_t i = 0; i < watched->pair_count && watched->exact; i++)
         if (watched->pairs[i].kind == origin->kind && watched->pairs[i].first == origin->first && watched->pairs[i].bytes)
             return weight / watched->pairs[i].bytes;
-    return weight;
+    const struct lwp_region *of = region == LWP_NONE ? NULL : &profile->regions[region];
+    return watched->exact || !of || of->weight.weight <= 0 ? weight : weight * fmax(0, 1 - of->stalled / of->weight.weight);
 }
 
 /* Whether a region is a part of the search's loop: compilers make a nest of loops, which go along one list, of a single one. */
@@ -122,12 +125,12 @@ static double search_trips(struct lwp_profile *profile, uint32_t search, uint32_
         const bool here = profile->contexts[origin->first].parent == profile->contexts[search].parent;
         const bool once = region != LWP_NONE && profile->regions[region].is_function; /* a loop there may go on for a while */
         if (region != LWP_NONE && here && is_part(profile, region, loop))
-            loads_add(profile, loop, origin->first, origin_executions(watched, origin), &loads);
+            loads_add(profile, loop, origin->first, origin_executions(profile, origin, region), &loads);
         else if (once && is_called_by(profile, origin->first, loop))
-            loads.most = fmax(loads.most, origin_executions(watched, origin));
+            loads.most = fmax(loads.most, origin_executions(profile, origin, region));
         else {
             double *of = &around[access_around(profile, search, outer, origin->first)];
-            *of = fmax(*of, origin_executions(watched, origin));
+            *of = fmax(*of, origin_executions(profile, origin, region));
         }
     }
     const double own = loads.leads > 0 ? loads.leads : loads.most;

@@ -1,4 +1,5 @@
-/* Loops that go where a number leads that they loaded: chains of indices, as in adjacency lists that are kept in arrays.
+/* Loops that go where a number leads that they loaded: chains of indices, as in adjacency lists that are kept in arrays; and where a chain
+ * begins.
  *
  * What one load brings is followed through the registers, along all ways through the loop, until it comes to that load again: whether the
  * address there hangs on it. Values that go through memory are not followed, and neither are jumps, which processors guess. */
@@ -56,6 +57,45 @@ bool lwp_loop_leads(struct lwp_code *code, uint32_t module, uint64_t address)
             if (!code_loop_holds(code, walk.loop, function->blocks[b].loop))
                 continue;
             const uint64_t led = leads_through(&walk, &function->blocks[b], before[b]);
+            for (uint32_t e = function->edge_first[b]; e < function->edge_first[b + 1]; e++) {
+                more |= led & ~before[function->edges[e]];
+                before[function->edges[e]] |= led;
+            }
+        }
+    }
+    free(before);
+    return walk.leads;
+}
+
+/* As leads_through(), of what the load at `from` brings, as it was. */
+static uint64_t leads_copied(struct leads_walk *walk, const struct flow_block *block, uint64_t from, uint64_t before)
+{
+    uint64_t led = before;
+    for (uint64_t at = block->start; at < block->end;) {
+        const struct code_instruction instruction = code_decode_at(walk->module, at, true);
+        const uint64_t written = code_values_written(&instruction);
+        if (!instruction.length || ++walk->decoded > DECODED_MOST)
+            return 0;
+        const bool copies = code_moves(&instruction) && !instruction.memory.exists && code_values_read(&instruction) & led;
+        walk->leads |= at == walk->address && code_values_address(&instruction.memory) & led;
+        led = at == from || copies ? led | written : led & ~written;
+        at += instruction.length;
+    }
+    return led;
+}
+
+bool lwp_code_begins(struct lwp_code *code, uint32_t module, uint64_t from, uint64_t address)
+{
+    struct code_module *in = code_module_at(code, module);
+    const struct flow_function *function = in ? code_flow_at(in, from) : NULL;
+    struct leads_walk walk = {.module = in, .function = function, .address = address};
+    if (!function || code_flow_block(function, address) == LWP_NONE)
+        return false;
+    uint64_t *before = lwp_zeroed(function->block_count, sizeof *before);
+    for (bool more = true; more && !walk.leads && walk.decoded <= DECODED_MOST;) {
+        more = false;
+        for (uint32_t b = 0; b < function->block_count; b++) {
+            const uint64_t led = leads_copied(&walk, &function->blocks[b], from, before[b]);
             for (uint32_t e = function->edge_first[b]; e < function->edge_first[b + 1]; e++) {
                 more |= led & ~before[function->edges[e]];
                 before[function->edges[e]] |= led;

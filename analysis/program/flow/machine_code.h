@@ -103,6 +103,9 @@ enum lwp_loop_search lwp_loop_search_by_call(struct lwp_code *code, uint32_t mod
  * a chain, of addresses or of indices. */
 bool lwp_loop_leads(struct lwp_code *code, uint32_t module, uint64_t address);
 
+/* Whether the access at the address may go to where the load at `from` has led, in the same function: that is where a chain begins. */
+bool lwp_code_begins(struct lwp_code *code, uint32_t module, uint64_t from, uint64_t address);
+
 /* A jump of a loop that goes one of two ways by what was loaded, each to instructions that are reached in no other way: from low to
  * before high; both 0: there are none, the jump is past those of the other way. */
 struct lwp_loop_choice {
