@@ -340,6 +340,37 @@ static void test_names(void **state)
     unload(&loaded);
 }
 
+/* Where a compiler keeps no frame pointer, rbp is a register like others, and leads anywhere. */
+static void test_by_stack(void **state)
+{
+    (void)state;
+    static const char text[] = ".text\n.globl _start\n.type _start, @function\n.type framed, @function\n"
+                               "_start: push %rbp\n mov %rdi, %rbp\n"
+                               ".set pointer, . - _start\n addq $1, 8(%rbp)\n"
+                               ".set slot, . - _start\n mov 16(%rsp), %rax\n"
+                               ".set indexed, . - _start\n mov 16(%rsp,%rax,8), %rax\n pop %rbp\n ret\n.size _start, . - _start\n"
+                               "framed: push %rbp\n mov %rsp, %rbp\n"
+                               ".set frame, . - _start\n addq $1, -8(%rbp)\n pop %rbp\n ret\n.size framed, . - framed\n";
+    static const struct {
+        const char *name;
+        bool by_stack;
+    } table[] = {{"pointer", false}, {"slot", true}, {"indexed", false}, {"frame", true}};
+    char path[300], program[300];
+    snprintf(path, sizeof path, "%s/by_stack.s", programs_folder);
+    snprintf(program, sizeof program, "%s/by_stack", programs_folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+    if (!programs_run("cc -nostdlib -static -o %s %s", program, path))
+        skip();
+    struct loaded loaded = load_file(program, NULL, 0);
+    const uint64_t start = programs_symbol(program, "_start");
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        assert_int_equal(lwp_code_by_stack(loaded.code, 0, start + programs_symbol(program, table[i].name)), table[i].by_stack);
+    unload(&loaded);
+}
+
 static void test_operands(void **state)
 {
     (void)state;
@@ -494,14 +525,9 @@ static void test_damaged(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_frames),
-        cmocka_unit_test(test_symbols_only),
-        cmocka_unit_test(test_separate_debug_file),
-        cmocka_unit_test(test_replaced),
-        cmocka_unit_test(test_odd_files),
-        cmocka_unit_test(test_data_symbols),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_operands),
+        cmocka_unit_test(test_frames),   cmocka_unit_test(test_symbols_only), cmocka_unit_test(test_separate_debug_file),
+        cmocka_unit_test(test_replaced), cmocka_unit_test(test_odd_files),    cmocka_unit_test(test_data_symbols),
+        cmocka_unit_test(test_names),    cmocka_unit_test(test_operands),     cmocka_unit_test(test_by_stack),
         cmocka_unit_test(test_damaged),
     };
     return cmocka_run_group_tests(tests, programs_set_up, programs_tear_down);

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-enum { PLACES_LEAST = 3, RSP = 4, RBP = 5, SIBLINGS_MAX = 256 };
+enum { PLACES_LEAST = 3, SIBLINGS_MAX = 256 };
 
 /* ---- what is known of an access ---- */
 
@@ -22,7 +22,8 @@ struct access_site {
     const char *function;               /* innermost, inlined or not; "" unknown */
     uint32_t loop;                      /* innermost source loop; LWP_NONE: none */
     struct lwp_memory_operand operand;
-    bool shaped; /* `shape` is known */
+    bool by_stack; /* its address is the stack or the frame pointer and a constant */
+    bool shaped;   /* `shape` is known */
     struct lwp_loop_shape shape;
 };
 
@@ -34,6 +35,7 @@ static struct access_site site_of(struct lwp_profile *profile, uint32_t context)
         return site;
     site.place = lwp_code_symbolize(profile->code, node->module, node->address);
     site.operand = lwp_code_operand(profile->code, node->module, node->address);
+    site.by_stack = lwp_code_by_stack(profile->code, node->module, node->address);
     site.shaped = lwp_loop_shape(profile->code, node->module, node->address, &site.shape);
     if (site.place->loop != LWP_NONE)
         site.loop = lwp_code_source_loop(profile->code, site.place->loop);
@@ -81,15 +83,9 @@ static bool site_initialises(const struct access_site *site)
            lwp_redundancy_constructs(site->function) || (site->shaped && site->shape.repeats_value && !site->shape.stays);
 }
 
-/* Whether its address is the stack pointer or the frame pointer and a constant. */
-static bool site_by_stack(const struct access_site *site)
-{
-    return (site->operand.base == RSP || site->operand.base == RBP) && site->operand.index < 0;
-}
-
 static bool site_in_frame(const struct access_site *site, const struct lwp_object *object)
 {
-    return site->place && object && object->kind == LWP_OBJECT_STACK && object->module == site->place->module && site_by_stack(site);
+    return site->place && object && object->kind == LWP_OBJECT_STACK && object->module == site->place->module && site->by_stack;
 }
 
 /* To a place of its own function's frame where the compiler spills registers. */
@@ -316,7 +312,7 @@ static enum lwp_cause value_register(const struct evidence *e)
         return LWP_CAUSE_UNKNOWN;
     if (value_same_function(e) && site_in_libm(e->profile, &e->second))
         return LWP_CAUSE_SAME_ARGUMENTS;
-    if (operand->load && site_by_stack(&e->second))
+    if (operand->load && e->second.by_stack)
         return LWP_CAUSE_SPILL;
     if (e->same && e->same_loop && operand->load && e->second.shaped && e->second.shape.stays)
         return LWP_CAUSE_KEPT_IN_MEMORY;

@@ -178,6 +178,9 @@ struct lwp_memory_operand {
 };
 struct lwp_memory_operand lwp_code_operand(struct lwp_code *code, uint32_t module, uint64_t address);
 
+/* Whether its address is the stack pointer, or the frame pointer of a function that has one, and a constant. */
+bool lwp_code_by_stack(struct lwp_code *code, uint32_t module, uint64_t address);
+
 /* Whether the loop around the innermost one that holds the address calls a function whose symbol begins so, itself or in another loop in
  * it; no: none is around in the function, too. */
 bool lwp_code_around_calls(struct lwp_code *code, uint32_t module, uint64_t address, const char *begins);

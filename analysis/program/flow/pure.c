@@ -51,6 +51,18 @@ bool code_has_frame_pointer(const struct code_module *module, struct code_range 
     return made;
 }
 
+bool lwp_code_by_stack(struct lwp_code *code, uint32_t module_index, uint64_t address)
+{
+    struct code_module *module = code_module_at(code, module_index);
+    const struct lwp_memory_operand memory = lwp_code_operand(code, module_index, address);
+    struct code_range range;
+    const char *name;
+    if (!module || memory.index >= 0)
+        return false;
+    return memory.base == CODE_RSP ||
+           (memory.base == CODE_RBP && code_function_at(module, address, &range, &name) && code_has_frame_pointer(module, range));
+}
+
 static bool pure_stores(const struct code_instruction *instruction, bool frame_pointer)
 {
     const struct lwp_memory_operand *memory = &instruction->memory;
