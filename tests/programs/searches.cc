@@ -623,6 +623,27 @@ CASE none_words(const char *at, const char **words)
     return (long)*words[-1];
 }
 
+struct place { /* not trivial to copy, so that it is handed back in memory, each step of it stored there (RapidJSON's FindMember()) */
+    const entry *at;
+    place(const entry *to) : at(to)
+    {
+    }
+    place(const place &other) : at(other.at)
+    {
+    }
+};
+
+place scan_place(const entry *a, const entry *end, const char *key) __asm__("scan_place_compared");
+
+__attribute__((noinline)) place scan_place(const entry *a, const entry *end, const char *key)
+{
+    place found(a);
+    for (; found.at != end; ++found.at)
+        if (strcmp(found.at->key, key) == 0)
+            break;
+    return found;
+}
+
 int main()
 {
     std::map<long, long> map{{1, 2}, {3, 4}};
@@ -644,6 +665,7 @@ int main()
     printf("%ld\n", list_named(&one, "a") + list_by_own(&one, "a") + list_own_compared(&one, "a") + none_calls_counted(&one, "a") +
                         none_counted_compared(&one, "a") + none_checked(&one) + none_lengths(&one, "a") + none_shown(&one, "a"));
     printf("%ld\n", list_nested_named(&one, "a") + none_deep_compared(&one, "a") + scan_less_deep_compared(keys, 2, "b"));
+    printf("%ld\n", scan_place(&one, &one + 1, "a").at->value);
     printf("%ld\n", none_resumed(items, items + 1, 1) + none_words("a b", names));
     printf("%ld\n", scan_compared(keys, 2, "b") + list_compared(&one, "a", 1) + tree_compared(&one, "a") + halves_compared(keys, 2, "b") +
                         none_sorted(keys, 2));

@@ -49,7 +49,7 @@ struct loop_facts {
     uint64_t carried;          /* general registers, then vector ones */
     uint64_t loaded;           /* ... that get something from what the loop, or what it calls or holds, loads */
     uint32_t chased, pointers; /* of its chains: loop_flow_chased() */
-    uint32_t stores;           /* without those of calls, which store where they return to, and of registers kept over them */
+    uint32_t stores; /* without those of calls, which store where they return to, of registers kept over them, and of where it is */
     struct loop_flow flow;
     struct lwp_loop_shape shape; /* without what is told of one access */
 };
@@ -86,6 +86,27 @@ static bool facts_without(const struct lwp_loop_part *parts, size_t count, const
         if (parts[i].low <= block->start && block->end <= parts[i].high)
             return true;
     return false;
+}
+
+/* Stores of where the loop is, to one place: the iterator that a search hands back, where its caller wants that in memory. */
+static uint32_t facts_notes(const struct loop_facts *facts, const struct code_module *module, const struct flow_function *function,
+                            uint32_t loop)
+{
+    const struct loop_flow *flow = &facts->flow;
+    const uint32_t moving = flow->changed | flow->stepped, where = (flow->stepped & ~flow->changed) | facts->chased;
+    uint32_t notes = 0;
+    for (uint32_t b = 0; b < function->block_count; b++) {
+        const struct flow_block *block = &function->blocks[b];
+        for (uint64_t at = block->start; block->loop == loop && at < block->end;) {
+            const struct code_instruction instruction = code_decode_at(module, at, true);
+            const uint32_t address = loop_flow_bit(instruction.memory.base) | loop_flow_bit(instruction.memory.index);
+            if (!instruction.length)
+                break;
+            notes += instruction.stores && where >> instruction.source & 1 && !(address & moving);
+            at += instruction.length;
+        }
+    }
+    return notes;
 }
 
 /* False: its code cannot be read, or is too long. */
@@ -132,6 +153,8 @@ static bool facts_read(const struct code_module *module, const struct flow_funct
     facts->shape.apart = !code_loop_may_chain(module, function, loop);
     if (facts->shape.apart)
         facts->chased = facts->pointers = 0;
+    const uint32_t notes = facts->stores ? facts_notes(facts, module, function, loop) : 0;
+    facts->stores -= notes < facts->stores ? notes : facts->stores;
     facts->shape.chained = facts->chased;
     return facts->shape.work.instructions > 0;
 }
