@@ -35,11 +35,11 @@ static uint64_t load_of(struct lwp_profile *profile, const char *path, const cha
     return load;
 }
 
-static void add(struct lwp_profile *profile, uint32_t at, uint32_t region, unsigned count)
+static void add(struct lwp_profile *profile, uint32_t at, uint32_t region, unsigned count, enum lwp_watchpoint_outcome outcome)
 {
     for (unsigned i = 0; i < count; i++) {
         lwp_watchpoint_add(&profile->watchpoints, &(struct lwp_watchpoint_verdict){.kind = LWP_WATCHPOINT_SILENT_LOAD,
-                                                                                   .outcome = LWP_WATCHPOINT_WASTE,
+                                                                                   .outcome = outcome,
                                                                                    .first = at,
                                                                                    .second = at,
                                                                                    .object = LWP_NONE,
@@ -52,46 +52,71 @@ static void add(struct lwp_profile *profile, uint32_t at, uint32_t region, unsig
     }
 }
 
-static void test_callers_loop(void **state)
+/* `others`: loads of the loop that it makes beside those it searches by, of what has changed. */
+static struct lwp_redundant_line search(struct lwp_profile *profile, unsigned others, bool *matters)
 {
-    (void)state;
-    static struct lwp_profile profile;
+    struct lwp_redundant_line line = {0};
     struct lwp_redundancies found;
     char path[256];
     if (!programs_build("gcc", "-O2 -g", "called_search.c", path, sizeof path))
         skip();
-    lwp_profile_init(&profile);
-    lwp_code_module(profile.code, path, NULL, 0);
+    lwp_profile_init(profile);
+    lwp_code_module(profile->code, path, NULL, 0);
     uint32_t loop = LWP_NONE, caller = LWP_NONE;
-    const uint64_t load = load_of(&profile, path, "find", &loop), around = load_of(&profile, path, "main", &caller);
+    const uint64_t load = load_of(profile, path, "find", &loop), around = load_of(profile, path, "main", &caller);
     assert_int_not_equal(loop, LWP_NONE);
     assert_int_not_equal(caller, LWP_NONE);
-    const uint32_t call = lwp_contexts_child(&profile, lwp_contexts_child(&profile, 0, 0, 1, false), 0, around, false);
-    const uint32_t access = lwp_contexts_child(&profile, call, 0, load, false);
-    lwp_watchpoint_begin(&profile.watchpoints);
-    add(&profile, access, loop, SEARCHING);
-    add(&profile, call, caller, CALLING);
-    uint32_t *same = malloc(profile.context_count * sizeof *same);
-    for (uint32_t i = 0; i < profile.context_count; i++)
+    const uint32_t call = lwp_contexts_child(profile, lwp_contexts_child(profile, 0, 0, 1, false), 0, around, false);
+    const uint32_t access = lwp_contexts_child(profile, call, 0, load, false), strange = lwp_contexts_child(profile, access, 0, 1, false);
+    lwp_watchpoint_begin(&profile->watchpoints);
+    add(profile, access, loop, SEARCHING, LWP_WATCHPOINT_WASTE);
+    add(profile, call, caller, CALLING, LWP_WATCHPOINT_WASTE);
+    add(profile, strange, loop, others, LWP_WATCHPOINT_USE);
+    uint32_t *same = malloc(profile->context_count * sizeof *same);
+    for (uint32_t i = 0; i < profile->context_count; i++)
         same[i] = i;
-    lwp_watchpoint_end(&profile.watchpoints);
-    lwp_watchpoints_renumber(&profile.watchpoints, same, NULL);
+    lwp_watchpoint_end(&profile->watchpoints);
+    lwp_watchpoints_renumber(&profile->watchpoints, same, NULL);
     free(same);
-    lwp_regions_merge(&profile);
-    lwp_redundancy_find(&profile, &found);
-    const struct lwp_redundant_line *line = NULL;
+    lwp_regions_merge(profile);
+    lwp_redundancy_find(profile, &found);
     for (size_t i = 0; i < found.line_count; i++)
-        if (found.items[found.lines[i].item].why == LWP_CAUSE_LINEAR_SEARCH)
-            line = &found.lines[i];
-    assert_non_null(line);
-    assert_in_range((uintmax_t)line->searched, SEARCHING / CALLING, SEARCHING / CALLING);
-    assert_true(line->searched_least);
-    assert_true(line->saved.high > 0.95); /* the whole of it: it may be any number of elements */
+        if (found.items[found.lines[i].item].why == LWP_CAUSE_LINEAR_SEARCH) {
+            line = found.lines[i];
+            *matters = lwp_redundancy_matters(&found, &found.lines[i]);
+        }
+    assert_true(line.samples > 0);
+    return line;
+}
+
+static void test_callers_loop(void **state)
+{
+    (void)state;
+    static struct lwp_profile profile;
+    bool matters = false;
+    const struct lwp_redundant_line line = search(&profile, 0, &matters);
+    assert_in_range((uintmax_t)line.searched, SEARCHING / CALLING, SEARCHING / CALLING);
+    assert_true(line.searched_least);
+    assert_true(line.saved.high > 0.95); /* the whole of it: it may be any number of elements */
+    assert_true(matters);
+    lwp_profile_fini(&profile);
+}
+
+/* A search is as long as it is, however small a part of all that its loop loads it goes by: the first byte of each text, say. */
+static void test_small_part(void **state)
+{
+    (void)state;
+    static struct lwp_profile profile;
+    bool matters = false;
+    const struct lwp_redundant_line line = search(&profile, 19 * SEARCHING, &matters);
+    assert_true(line.time.high < 0.1);
+    assert_true(line.sure);
+    assert_true(matters);
     lwp_profile_fini(&profile);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_callers_loop)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_callers_loop), cmocka_unit_test(test_small_part)};
     return cmocka_run_group_tests(tests, programs_set_up, programs_tear_down);
 }

@@ -345,6 +345,21 @@ static bool is_left_out(enum lwp_cause cause)
     return cause == LWP_CAUSE_USELESS_INITIALISATION || cause == LWP_CAUSE_REPEATED_FILL || cause == LWP_CAUSE_UNREAD_COPY;
 }
 
+/* A search takes the time of its whole loop, however few of all bytes its loads bring: those of a string's first byte, say. */
+static bool line_is_search(const struct lwp_redundancies *found, const struct lwp_redundant_line *line)
+{
+    const struct lwp_redundancy *item = &found->items[line->item];
+    return lwp_redundancy_is_search(item->why) && line->stake >= lwp_redundancy_share && item->own >= mostly;
+}
+
+static bool line_is_sure(const struct lwp_redundancies *found, const struct lwp_redundant_line *line)
+{
+    const bool many = line->samples >= LWP_REDUNDANCY_PAIRS;
+    if (line_is_search(found, line))
+        return many;
+    return line->time.value < lwp_redundancy_share || (many && line->time.low >= lwp_redundancy_share);
+}
+
 static void line_saves(struct lwp_profile *profile, const struct lwp_redundancies *found, struct lwp_redundant_line *line)
 {
     const struct lwp_redundancy *item = &found->items[line->item];
@@ -446,9 +461,8 @@ void lwp_redundancy_lines(struct lwp_profile *profile, struct lwp_redundancies *
     found->lines = lines;
     found->line_count = lines_join(found, lines, found->count);
     for (size_t i = 0; i < found->line_count; i++) {
-        lines[i].sure = lines[i].time.value < lwp_redundancy_share ||
-                        (lines[i].samples >= LWP_REDUNDANCY_PAIRS && lines[i].time.low >= lwp_redundancy_share);
         line_saves(profile, found, &lines[i]);
+        lines[i].sure = line_is_sure(found, &lines[i]);
     }
     if (found->line_count)
         qsort(lines, found->line_count, sizeof *lines, line_compare);
@@ -465,7 +479,7 @@ bool lwp_redundancy_matters(const struct lwp_redundancies *found, const struct l
     const double nearly_always = 0.9;
     enum lwp_cause why = found->items[line->item].why;
     if (!line->sure || line->foreign || why == LWP_CAUSE_VOLATILE || why == LWP_CAUSE_KEPT_EXTREME ||
-        line->time.low < lwp_redundancy_share || (line->stake >= 0 && line->stake < lwp_redundancy_time))
+        (line->time.low < lwp_redundancy_share && !line_is_search(found, line)) || (line->stake >= 0 && line->stake < lwp_redundancy_time))
         return false;
     if ((line->saved.high > 0 || lwp_redundancy_is_search(why)) &&
         line->saved.value < lwp_redundancy_time) /* a scan of a few elements, or of who knows how many, is no slower than another search */
