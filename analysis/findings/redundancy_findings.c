@@ -10,8 +10,10 @@
 #include "analysis/tables/redundancy_kinds.h"
 #include "analysis/tables/severity.h"
 #include "base/path.h"
+#include "base/text.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define SAY(...) lwp_arena_printf(profile->arena, __VA_ARGS__)
@@ -30,8 +32,12 @@ static double redundancy_part(const struct lwp_redundancies *found, const struct
 
 static const char *redundancy_place(const struct lwp_profile *profile, const struct lwp_frame *frame)
 {
+    enum { LONG = 48 };
     const char *file = lwp_path_last(frame->file);
-    return file && frame->line ? SAY("%s (%s:%u)", frame->function, file, frame->line) : frame->function;
+    char *brief = strlen(frame->function) > LONG ? lwp_function_brief(frame->function) : NULL;
+    const char *function = brief && *brief ? lwp_arena_strndup(profile->arena, brief, strlen(brief)) : frame->function;
+    free(brief);
+    return file && frame->line ? SAY("%s (%s:%u)", function, file, frame->line) : function;
 }
 
 /* Where people look for an access: in their own code, which may have called the C library to do it. */
