@@ -306,6 +306,13 @@ static const struct lwp_regroup *reason_group(const struct subject *subject)
     return NULL;
 }
 
+/* A structure that is declared as bytes only: room for another type. */
+static bool type_is_room(const struct lwp_type *type)
+{
+    return type->kind == LWP_TYPE_STRUCT && type->field_count == 1 && type->bytes > 1 && type->fields[0].bytes == type->bytes &&
+           type->fields[0].alignment == 1;
+}
+
 /* An array of plain values: what was said where it was compared with the others. */
 static struct lwp_reason reason_of_values(const struct subject *subject)
 {
@@ -313,7 +320,9 @@ static struct lwp_reason reason_of_values(const struct subject *subject)
     const struct lwp_object *object = subject->object;
     double near = sequential_part(subject);
     const char *what = !object->type ? SAY("elements of %llu bytes without known fields", (unsigned long long)object->element_bytes)
-                                     : SAY(object->type->kind == LWP_TYPE_UNION ? "unions (%s)" : "single values (%s)", object->type->name);
+                       : type_is_room(object->type)
+                           ? SAY("elements that are declared as bytes (%s)", object->type->name)
+                           : SAY(object->type->kind == LWP_TYPE_UNION ? "unions (%s)" : "single values (%s)", object->type->name);
     const struct lwp_regroup *group = reason_group(subject);
     if (group && group->gain.high >= lwp_regroup_needs)
         return reason_gain(profile, SAY("one array of the %zu that loops use at the same index", group->count), group->gain.speedup,
@@ -338,9 +347,10 @@ static struct lwp_reason reason_of_values(const struct subject *subject)
         return (struct lwp_reason){.code = "sequential", .sentence = SAY("%s, traversed sequentially already", what)};
     if (!lwp_evidence_of(object->weight.samples))
         return reason_few(subject, object->weight.samples);
-    return (struct lwp_reason){
-        .code = "single_values",
-        .sentence = SAY("%s: there are no fields to separate, and no other array was seen to be used at the same indices", what)};
+    return (struct lwp_reason){.code = "single_values",
+                               .sentence =
+                                   SAY("%s: there are no %sfields to separate, and no other array was seen to be used at the same indices",
+                                       what, object->type && type_is_room(object->type) ? "known " : "")};
 }
 
 static struct lwp_reason reason_unknown_fields(const struct subject *subject)

@@ -350,6 +350,26 @@ static void test_constants(void **state)
     lwp_profile_fini(&profile);
 }
 
+/* Room for another type, as containers declare it, is no single value. */
+static void test_room(void **state)
+{
+    (void)state;
+    static const struct lwp_field bytes = {.name = "data", .bytes = 64, .type = "char", .declaration = "char data[64]", .alignment = 1};
+    static const struct lwp_type room = {
+        .name = "room", .kind = LWP_TYPE_STRUCT, .bytes = 64, .alignment = 8, .fields = &bytes, .field_count = 1};
+    struct lwp_profile profile;
+    const uint32_t index = fill_with_own(&profile);
+    struct lwp_object *object = &profile.objects[index];
+    object->type = &room;
+    object->element_bytes = room.bytes;
+    for (int sample = 0; sample < 100; sample++)
+        lwp_tally_add(&object->weight, 1e6);
+    struct lwp_reasons reasons = reasons_without_advice(&profile);
+    assert_int_equal(reasons.count, 1);
+    assert_null(strstr(reasons.items[0].sentence, "single values"));
+    lwp_profile_fini(&profile);
+}
+
 /* A list is another matter than a map: it can be an array. */
 static void test_library_nodes(void **state)
 {
@@ -444,6 +464,7 @@ int main(void)
         cmocka_unit_test(test_led_to),
         cmocka_unit_test(test_library_data),
         cmocka_unit_test(test_library_nodes),
+        cmocka_unit_test(test_room),
         cmocka_unit_test(test_unrecorded),
         cmocka_unit_test(test_hottest),
     };
