@@ -7,6 +7,7 @@
 
 #include "analysis/advice/layout/regroup.h"
 #include "analysis/profile/contexts.h"
+#include "analysis/profile/moves.h"
 #include "analysis/profile/objects.h"
 #include "analysis/profile/regions.h"
 #include "format/record.h"
@@ -105,6 +106,7 @@ static void world_sample(struct world *world, uint32_t loop, int count, const in
         accesses[i] = (struct lwp_traversal_access){.object = object, .region = loop, .code = code, .offset = offset, .close = i > 1};
     }
     profile->samples_with_address++;
+    lwp_moves_sample(&profile->moves, profile, accesses, count);
     lwp_traversals_sample(&profile->traversals, &world->walker, accesses, count, world->time);
 }
 
@@ -454,6 +456,30 @@ static void test_threads(void **state)
     }
 }
 
+/* Along a column of each: near each other, as rows are, but on the same lines only if it is the same column. */
+static void test_columns(void **state)
+{
+    (void)state;
+    enum { ROW = 1024 };
+    for (int same = 0; same < 2; same++) {
+        struct world world;
+        world_open(&world);
+        for (int i = 0; i < 2; i++)
+            world_array(&world, i, LWP_OBJECT_HEAP, ELEMENTS);
+        for (uint64_t s = 0; s < 400; s++) {
+            const uint64_t row = random_below(ELEMENTS / ROW - 12) * ROW, rows = 1 + random_below(12), column = random_below(ROW),
+                           other = random_below(ROW);
+            const uint64_t mine = row + column, its = row + (same ? column : other);
+            world_sample(&world, 0, 4, (int[]){(int)(s % 2), 0, 1, (int)(s % 2)},
+                         (uint64_t[]){s % 2 ? its : mine, mine, its, (s % 2 ? its : mine) + rows * ROW});
+        }
+        lwp_streams_link(&world.profile);
+        lwp_regroup_advise(&world.profile, &world.splits, &world.regroups);
+        assert_int_equal(world.regroups.candidates.verdicts[1].reason, same ? LWP_REGROUP_NONE : LWP_REGROUP_ORDER);
+        world_close(&world);
+    }
+}
+
 /* What is to be split is not to be regrouped. */
 static void test_split_first(void **state)
 {
@@ -564,13 +590,21 @@ static void test_affinity_counted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_together),    cmocka_unit_test(test_order),
-        cmocka_unit_test(test_range),       cmocka_unit_test(test_time),
-        cmocka_unit_test(test_classes),     cmocka_unit_test(test_affinity),
-        cmocka_unit_test(test_turns),       cmocka_unit_test(test_in_order),
-        cmocka_unit_test(test_many),        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_split_first), cmocka_unit_test(test_three_at_random),
-        cmocka_unit_test(test_reported),    cmocka_unit_test(test_affinity_counted),
+        cmocka_unit_test(test_together),
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_range),
+        cmocka_unit_test(test_time),
+        cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_affinity),
+        cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_in_order),
+        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_split_first),
+        cmocka_unit_test(test_three_at_random),
+        cmocka_unit_test(test_reported),
+        cmocka_unit_test(test_affinity_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

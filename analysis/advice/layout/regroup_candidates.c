@@ -2,15 +2,17 @@
  * allocation or one static variable. */
 #include "analysis/advice/layout/regroup_internal.h"
 #include "analysis/elements/element_place.h"
+#include "analysis/profile/moves.h"
 #include "analysis/profile/objects.h"
 #include "base/order.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { ACCESSES_NEEDED = 6 };
 
-static const double share_worth = 0.002;
+static const double share_worth = 0.002, step_sure = 0.9;
 
 /* The module an array belongs to, and where in it the source makes it. */
 static uint32_t regroup_module(struct lwp_profile *profile, const struct lwp_object *object, uint64_t *place)
@@ -108,6 +110,24 @@ static bool regroup_heavier(const struct lwp_stream *a, const struct lwp_stream 
     return !b || a->weight.weight > b->weight.weight || (a->weight.weight >= b->weight.weight && a->accesses > b->accesses);
 }
 
+/* Elements that the access moves on each time round, by its code, or by what samples saw; 0: not known. */
+static double regroup_step(const struct lwp_profile *profile, const struct lwp_stream *of, const struct lwp_loop_shape *shape,
+                           uint64_t element_bytes)
+{
+    uint64_t moves[LWP_MOVES_KEPT + 1] = {0};
+    size_t count = 1;
+    if (shape->step)
+        return fabs((double)shape->step) / (double)element_bytes;
+    for (size_t i = 0; i < profile->moves.count; i++) {
+        const struct lwp_code_moves *seen = &profile->moves.items[i];
+        for (size_t k = 0; k < seen->count && count <= LWP_MOVES_KEPT && lwp_moves_is_of(profile, seen, of); k++)
+            if (seen->kept[k].within)
+                moves[count++] = (uint64_t)llabs(seen->kept[k].within);
+    }
+    const struct lwp_stride stride = lwp_stride_estimate(moves, count);
+    return stride.probability >= step_sure ? (double)stride.bytes / (double)element_bytes : 0;
+}
+
 /* What the loop's code is like, where each array's heaviest access is. */
 static void regroup_code(struct lwp_profile *profile, const struct lwp_regroup_candidates *candidates, struct lwp_regroup_loop *loop)
 {
@@ -125,8 +145,12 @@ static void regroup_code(struct lwp_profile *profile, const struct lwp_regroup_c
                 of = stream;
         }
         loop->vector[c] = vectors * 2 > loop->accesses[c];
-        struct lwp_loop_shape shape;
-        if (!of || !loop->uses[c] || of->module == LWP_NONE || !lwp_loop_shape(profile->code, of->module, of->address, &shape))
+        struct lwp_loop_shape shape = {0};
+        if (!of || !loop->uses[c])
+            continue;
+        const bool read = of->module != LWP_NONE && lwp_loop_shape(profile->code, of->module, of->address, &shape);
+        loop->step[c] = regroup_step(profile, of, &shape, candidates->arrays[c].element_bytes);
+        if (!read)
             continue;
         loop->strided[c] = shape.steps;
         if (regroup_heavier(of, heaviest)) {

@@ -13,6 +13,7 @@ struct lwp_regroup_loop {
     bool uses[LWP_REGROUP_ARRAYS_MAX];
     uint64_t first_ns, last_ns;           /* when it was seen */
     struct lwp_loop_shape shape;          /* of its heaviest access; all zero: not known */
+    double step[LWP_REGROUP_ARRAYS_MAX];  /* elements that it moves on each time round; 0: not known */
     bool strided[LWP_REGROUP_ARRAYS_MAX]; /* by its code it moves on by a constant each time round */
     bool vector[LWP_REGROUP_ARRAYS_MAX];  /* mostly with instructions that span several elements */
 };
@@ -24,6 +25,7 @@ void lwp_regroup_collect(struct lwp_profile *profile, const struct lwp_splits *s
 struct lwp_regroup_use {
     const struct lwp_regroup_array *array;
     const struct lwp_traversal *traversal; /* NULL: none was seen */
+    double step;                           /* elements from one iteration to the next; 0: not known */
 };
 
 /* Eq. 10 and beyond. `pair` NULL: never seen together. */

@@ -188,7 +188,7 @@ void lwp_regroup_look(const struct lwp_profile *profile, const struct lwp_regrou
         if (loop->uses[c]) {
             const struct lwp_regroup_array *array = &candidates->arrays[c];
             view->of[view->count] =
-                (struct lwp_regroup_use){array, lwp_traversals_of(&candidates->traversals, array->object, loop->region)};
+                (struct lwp_regroup_use){array, lwp_traversals_of(&candidates->traversals, array->object, loop->region), loop->step[c]};
             view->used[view->count++] = c;
         }
     for (size_t i = 0; i < view->count; i++)

@@ -149,6 +149,16 @@ static struct lwp_regroup_verdict order_judge(struct lwp_regroup_use a, struct l
     return (struct lwp_regroup_verdict){LWP_REGROUP_ORDER, "their indices have nothing to do with each other", true};
 }
 
+/* Whether a loop that moves on by many elements, as along columns, is in another one of each array: then no line has an element of both. */
+static bool order_columns(struct lwp_regroup_use a, struct lwp_regroup_use b, const struct lwp_traversal_pair *pair)
+{
+    double apart[LWP_TRAVERSAL_MEETINGS];
+    const size_t count = a.step == b.step && a.step > 2 * ALWAYS_NEAR ? lwp_regroup_ahead(a.array, b.array, pair, &pair->close, apart) : 0;
+    for (size_t i = 0; i < count; i++)
+        apart[i] = fabs(remainder(apart[i], a.step));
+    return count >= CLOSE_NEEDED && order_median(apart, count) > ALWAYS_NEAR;
+}
+
 struct lwp_regroup_verdict lwp_regroup_relate(struct lwp_regroup_use a, struct lwp_regroup_use b, const struct lwp_traversal_pair *pair)
 {
     struct lwp_regroup_verdict verdict = {LWP_REGROUP_UNKNOWN, NULL, false};
@@ -166,6 +176,8 @@ struct lwp_regroup_verdict lwp_regroup_relate(struct lwp_regroup_use a, struct l
         return (struct lwp_regroup_verdict){LWP_REGROUP_AFFINITY, "no run of a loop uses both", true};
     if (!pair)
         return verdict;
+    if (order_columns(a, b, pair))
+        return (struct lwp_regroup_verdict){LWP_REGROUP_ORDER, "the loop goes along different columns of them", false};
     double usual = order_usual(a, b);
     verdict = order_judge(a, b, pair, &pair->close, usual, CLOSE_NEEDED, true);
     if (verdict.reason == LWP_REGROUP_UNKNOWN || verdict.weak) {

@@ -25,7 +25,8 @@ struct lwp_regroup_pattern lwp_regroup_pattern(const struct lwp_regroup_candidat
         bool seen = loop->uses[a] && loop->uses[b];
         for (int i = 0; i < 2 && seen; i++) {
             const struct lwp_regroup_array *array = &candidates->arrays[pair[i]];
-            struct lwp_regroup_use use = {array, lwp_traversals_of(&candidates->traversals, array->object, loop->region)};
+            struct lwp_regroup_use use = {.array = array,
+                                          .traversal = lwp_traversals_of(&candidates->traversals, array->object, loop->region)};
             seen = lwp_regroup_bounds(use, false, &pattern.low[i], &pattern.high[i]) &&
                    lwp_regroup_bounds(use, true, &pattern.from_ns[i], &pattern.to_ns[i]);
         }
