@@ -82,7 +82,7 @@ function layoutGlance(finding, advice) {
   const split = finding.kind === 'split', object = split && splitObject(advice), [title, value, unit] = changeTile(advice);
   return facts([
     object && list(object.fields).length > 0 && ['Today', drawStrip(object, advice.element_bytes)],
-    split ? [advice.kind === 'reorder' ? 'New order' : advice.kind === 'pool' ? 'From a pool' : advice.kind === 'order' ? 'In the order of visits' : 'New groups', partChips(advice)] :
+    split ? [advice.kind === 'reorder' ? 'New order' : advice.kind === 'pool' ? 'From a pool' : advice.kind === 'order' ? 'In the order of visits' : advice.kind === 'in-place' ? 'In place of pointers' : 'New groups', partChips(advice)] :
       ['Into one', el('span.chips', null, list(advice.names).slice(0, 12).map((name, i) => el('span.chip', null, groupMark({index: i, letter: groupLetter(i)}), ' ', clip(name, 30))))],
     [title, el('strong', null, value), ` ${unit || ''}`],
   ], 'dl.glance');
@@ -131,9 +131,9 @@ function findingCard(finding, rank, most) {
       finding.kind === 'conflict' && conflictGlance(evidence.item),
       el('p', null, prose(finding.next_step)),
       el('p.soft', null, whyText(finding, evidence)),
-      evidence.item.declaration && fold(finding.kind === 'conflict' || evidence.item.kind === 'order' ? 'What to write' : layout ? 'The new declaration' : 'The padded declaration', () => [el('div.code', null, copyButton(evidence.item.declaration), code(evidence.item.declaration, 'The declaration')), usageDiff(finding.kind, evidence.item)], true),
+      evidence.item.declaration && fold(finding.kind === 'conflict' || ['order', 'in-place'].includes(evidence.item.kind) ? 'What to write' : layout ? 'The new declaration' : 'The padded declaration', () => [el('div.code', null, copyButton(evidence.item.declaration), code(evidence.item.declaration, 'The declaration')), usageDiff(finding.kind, evidence.item)], true),
       triedPatch(finding.tried),
-      link && el('p', null, el('a.button', {href: link}, evidence.item.kind === 'order' ? 'See the layout' : layout ? 'See the layout and the new declaration' : 'See the evidence'))),
+      link && el('p', null, el('a.button', {href: link}, ['order', 'in-place'].includes(evidence.item.kind) ? 'See the layout' : layout ? 'See the layout and the new declaration' : 'See the evidence'))),
     el('dl.finding-numbers', null,
       el('div', null, el('dt', null, `Predicted gain, ${wholeOf()}`), finding.expected_speedup ? el('dd.big', null, gainInTile(finding)) : el('dd', null, unknown(isNumber(finding.time_at_stake) && finding.time_at_stake < 0.9 ? `at most ${speedup(1 / (1 - finding.time_at_stake))}×` : 'not predicted')), el('dd.soft', null, saved(finding.expected_speedup)), gainBar(finding.expected_speedup, most)),
       triedGain(finding.tried),

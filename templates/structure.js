@@ -83,7 +83,7 @@ function drawGroup(split, object, group, index, line) {
   /* the node keeps a pointer of 8 bytes to each other part */
   const others = list(split.groups).length - 1 + (split.cold && list(split.cold.fields).length ? 1 : 0);
   const room = known ? group.bytes - fields.reduce((sum, f) => sum + f.bytes, 0) : 0;
-  const pointers = split.single && !['reorder', 'pool', 'order'].includes(split.kind) && index === 0 ? Math.min(8 * others, Math.max(0, room)) : 0;
+  const pointers = split.single && !['reorder', 'pool', 'order', 'in-place'].includes(split.kind) && index === 0 ? Math.min(8 * others, Math.max(0, room)) : 0;
   const put = (start, length, box) => {
     for (let from = start, end = Math.min(start + length, rows.length * line); from < end;) {
       const row = Math.floor(from / line), upto = Math.min(end, (row + 1) * line);
@@ -186,10 +186,10 @@ function viewSplit(index) {
         drawElement(object, split.element_bytes, line, groups),
         el('p.legend', null, 'Share of the time: ', [1, 2, 3, 4, 5].map(n => el(`span.swatch.h${n}`, null, n === 1 ? 'less' : n === 5 ? 'more' : '\u00a0')),
           el('span.swatch.gap', null, '\u00a0'), ' padding or bytes without a sampled access. A letter names the group that a field moves to.'),
-        el('h3', null, `Proposed `, el('span.soft', null, split.kind === 'reorder' ? 'the same structure, its fields in another order' : split.kind === 'pool' ? 'the same structure, from large blocks' : split.kind === 'order' ? 'the same structure, its elements in another order' : split.single ? `${plural(parts.length + (cold ? 1 : 0), 'group', 'groups')}; the first keeps a pointer to each other` : `${plural(parts.length + (cold ? 1 : 0), 'array', 'arrays')}, each with only the fields that its loops use`)),
+        el('h3', null, `Proposed `, el('span.soft', null, split.kind === 'reorder' ? 'the same structure, its fields in another order' : split.kind === 'pool' ? 'the same structure, from large blocks' : split.kind === 'order' ? 'the same structure, its elements in another order' : split.kind === 'in-place' ? 'the same structure, in the place of the pointers to it' : split.single ? `${plural(parts.length + (cold ? 1 : 0), 'group', 'groups')}; the first keeps a pointer to each other` : `${plural(parts.length + (cold ? 1 : 0), 'array', 'arrays')}, each with only the fields that its loops use`)),
         parts.map((group, i) => drawGroup(split, object, group, i, line)),
         cold && drawGroup(split, object, cold, -1, line))),
-    el('section', null, el('h2', null, split.kind === 'order' ? 'What to write' : 'The new declaration'),
+    el('section', null, el('h2', null, ['order', 'in-place'].includes(split.kind) ? 'What to write' : 'The new declaration'),
       split.caution ? el('p.note.warning', null, prose(split.caution)) : finding && el('p', null, prose(finding.next_step)),
       el('div.code', null, copyButton(split.declaration || ''), code(split.declaration || '', 'The new declaration')), usageDiff('split', split)),
     gainEvidence(split),

@@ -7,7 +7,7 @@ const escapeWord = word => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 /* [[from, to(match...)]] for each field that moves. */
 function splitRewrites(split) {
   const tag = String(split.type || '').replace(/^(struct|class|union)\s+/, '').replace(/.*::/, ''), rewrites = [];
-  if (!tag || ['reorder', 'pool', 'order'].includes(split.kind) || split.caution) return rewrites;
+  if (!tag || ['reorder', 'pool', 'order', 'in-place'].includes(split.kind) || split.caution) return rewrites;
   const structures = [...String(split.declaration || '').matchAll(/struct\s+(\w+)\s*\{([^}]*)\}/g)].map(([, name, body]) => ({name, body}));
   const home = field => structures.find(s => new RegExp(`\\b${escapeWord(field)}\\b\\s*(\\[[^\\]]*\\])*\\s*;`).test(s.body));
   for (const group of [...list(split.groups), split.cold || {}])

@@ -96,6 +96,10 @@ static const char *finding_order_step(struct lwp_profile *profile, const struct 
             "then go through it from front to back, without the indices. Other indices of elements, and arrays that are used at the "
             "same ones, have to be brought into that order, too. Where the order changes later, do it again.",
             lwp_objects_name(profile, split->pointers));
+    else if (lwp_order_owned(profile, split->pointers))
+        how =
+            "Once the order of the pointers is final, move the elements into one array in that order, and use that instead: these pointers "
+            "delete what they lead to, and so cannot lead into the array. Where the order changes later, elements move.";
     else if (split->pointers != LWP_NONE)
         how = SAY("Once the order of the pointers in %s is final, copy the elements into one array in that order and let the pointers lead "
                   "there; or keep the elements themselves in the array, without pointers. Where the order changes later, do it again.",
@@ -120,6 +124,13 @@ static const char *finding_split_step(struct lwp_profile *profile, const struct 
 {
     if (split->kind == LWP_SPLIT_ORDER)
         return finding_order_step(profile, split);
+    if (split->kind == LWP_SPLIT_IN_PLACE)
+        return SAY(
+            "Keep the elements themselves in %s, instead of pointers to them: the same index leads to them. That needs an element of "
+            "its own for each pointer, which no other pointer there leads to, and pointers that are not exchanged later. Other "
+            "pointers to elements lead into the array, which may not move any more then: give it its size first. A null pointer "
+            "becomes an empty element. Then run lwp collect again and compare with lwp diff.",
+            lwp_objects_name(profile, split->pointers));
     if (split->caution)
         return split->caution;
     if (split->kind == LWP_SPLIT_REORDER && split->align)
@@ -241,6 +252,9 @@ static void finding_of_split(struct lwp_profile *profile, const struct lwp_split
                 : layout->container ? "the list"
                                     : "their links",
                 split->gain.scattered ? "far from" : "near, but not right behind,");
+    else if (split->kind == LWP_SPLIT_IN_PLACE)
+        finding->title = SAY("Keep %s in the place of the pointers in %s: loops wait for a pointer first, and then for what it leads to",
+                             what, lwp_objects_name(profile, split->pointers));
     else if (split->caution)
         finding->title =
             SAY("Keep the used parts of %s in arrays of your own: loops use %.0f of its %llu bytes at a time", what, mean, element);

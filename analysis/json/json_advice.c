@@ -81,8 +81,11 @@ static json_t *json_split(struct lwp_json_tables *tables, const struct lwp_split
 {
     const struct lwp_profile *profile = tables->profile;
     const struct lwp_layout *layout = split->layout;
-    static const char *const kinds[] = {
-        [LWP_SPLIT_PARTS] = "split", [LWP_SPLIT_REORDER] = "reorder", [LWP_SPLIT_POOL] = "pool", [LWP_SPLIT_ORDER] = "order"};
+    static const char *const kinds[] = {[LWP_SPLIT_PARTS] = "split",
+                                        [LWP_SPLIT_REORDER] = "reorder",
+                                        [LWP_SPLIT_POOL] = "pool",
+                                        [LWP_SPLIT_ORDER] = "order",
+                                        [LWP_SPLIT_IN_PLACE] = "in-place"};
     bool pointer = lwp_split_points(split);
     json_t *json = lwp_json_new(
         "kind", json_string(kinds[split->kind]), "caution", lwp_json_text(split->caution), "object",

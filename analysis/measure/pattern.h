@@ -31,8 +31,9 @@ struct lwp_pattern_array {
     enum lwp_pattern_walk walk;
     uint64_t spacing; /* bytes from one element to the next */
     uint64_t start;   /* of the first element, in bytes past the beginning of a page */
-    uint64_t link; /* chained and linked: where in array 0's element the address is, of a tree the first of two; leads: where in its own the
-                      index is */
+    uint64_t link; /* chained: where in its element the address is, of a tree the first of two; linked: where in that of an array before it;
+                      leads: where in its own the index is */
+    size_t from;   /* linked: that array */
     bool leads;       /* indexed: its element has the index of the next visit's elements, 4 bytes; no list does then (one array at most) */
     uint64_t outer;   /* nested: bytes from where one run of the inner loop begins to where the next does */
     uint64_t plane;   /* nested, with `runs`: bytes from where that many runs begin to where the next ones do */

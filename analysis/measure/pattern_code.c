@@ -160,10 +160,10 @@ static bool code_breaks_link(const struct lwp_pattern *pattern, const struct lwp
 {
     if (access->store && code_is_lead(pattern, access))
         return true;
-    for (size_t a = 0; a < pattern->array_count && access->store && access->array == 0; a++) {
+    for (size_t a = 0; a < pattern->array_count && access->store; a++) {
         const struct lwp_pattern_array *array = &pattern->arrays[a];
-        if ((array->walk == LWP_PATTERN_CHAINED || array->walk == LWP_PATTERN_LINKED) && access->offset < array->link + 8 &&
-            array->link < access->offset + access->bytes)
+        if ((array->walk == LWP_PATTERN_CHAINED || array->walk == LWP_PATTERN_LINKED) && access->array == array->from &&
+            access->offset < array->link + 8 && array->link < access->offset + access->bytes)
             return true;
     }
     return false;
@@ -220,7 +220,7 @@ static void code_array(struct emit_buffer *code, const struct lwp_pattern *patte
         if (late != (steps && access.store))
             continue;
         if (place.base == ZYDIS_REGISTER_NONE)
-            place = code_element(code, pattern, a, spacing);
+            place = code_element(code, pattern, a, ahead, spacing);
         const struct emit_place indexed = {.base = code_arrays[a], .index = code_index, .scale = 1};
         values_access(code, &access, access.by_index && code_by_index(pattern) ? indexed : place, on, round);
         if (pattern->guesses && i == 0 && !code_descends(pattern))
@@ -275,7 +275,7 @@ static void code_visit(struct emit_buffer *code, const struct lwp_pattern *patte
         values_through_memory(code, pattern);
     if (leader < pattern->array_count)
         emit_move(code, emit_low(code_index, 4),
-                  emit_at(code_element(code, pattern, leader, &spacing), (int64_t)pattern->arrays[leader].link, 4));
+                  emit_at(code_element(code, pattern, leader, 0, &spacing), (int64_t)pattern->arrays[leader].link, 4));
     if (pattern->bisects)
         code_halve(code, pattern, &spacing);
     if (pattern->tree)

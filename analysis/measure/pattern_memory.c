@@ -299,10 +299,17 @@ static void memory_links(const struct lwp_pattern *pattern, const struct lwp_pat
         }
         if (chain->walk == LWP_PATTERN_CHAINED && !pattern->tree)
             memory_put(at, memory->first[0] + memory->order[(i + 1) % memory->visits] * chain->spacing);
-        for (size_t a = 1; a < pattern->array_count; a++)
-            if (pattern->arrays[a].walk == LWP_PATTERN_LINKED)
-                memory_put(memory->first[0] + element * chain->spacing + pattern->arrays[a].link,
-                           memory->first[a] + element * pattern->arrays[a].spacing);
+    }
+}
+
+/* Each element has the addresses of those of the same number in arrays that are linked to its own. */
+static void memory_linked(const struct lwp_pattern *pattern, const struct lwp_pattern_memory *memory)
+{
+    for (size_t a = 1; a < pattern->array_count; a++) {
+        const struct lwp_pattern_array *array = &pattern->arrays[a];
+        for (uint64_t i = 0; i < memory->elements && array->walk == LWP_PATTERN_LINKED; i++)
+            memory_put(memory->first[array->from] + i * pattern->arrays[array->from].spacing + array->link,
+                       memory->first[a] + i * array->spacing);
     }
 }
 
@@ -409,6 +416,7 @@ int lwp_pattern_memory_make(const struct lwp_pattern *pattern, uint64_t elements
     int status = memory_order(pattern, memory, err);
     if (!status) {
         memory_links(pattern, memory);
+        memory_linked(pattern, memory);
         memory_leads(pattern, memory);
         memory_beside(pattern, memory);
         status = memory_has_heads(pattern) ? memory_heads(pattern, memory, err) : LWP_OK;

@@ -27,11 +27,14 @@ ZydisRegister code_cursor(const struct lwp_pattern *pattern, size_t array)
     return code_arrays[array + (code_by_index(pattern) ? pattern->array_count : 0)];
 }
 
-struct emit_place code_element(struct emit_buffer *code, const struct lwp_pattern *pattern, size_t array, uint64_t *spacing)
+struct emit_place code_element(struct emit_buffer *code, const struct lwp_pattern *pattern, size_t array, unsigned ahead, uint64_t *spacing)
 {
     const struct lwp_pattern_array *of = &pattern->arrays[array];
     if (of->walk == LWP_PATTERN_LINKED) {
-        emit_move(code, code_address, emit_memory(code_arrays[0], (int64_t)of->link, 8));
+        const struct lwp_pattern_array *head = &pattern->arrays[of->from];
+        const struct emit_place at = code_element(code, pattern, of->from, ahead, spacing);
+        const uint64_t on = head->walk == LWP_PATTERN_STEPS ? ahead * head->spacing : 0;
+        emit_move(code, code_address, emit_at(at, (int64_t)(of->link + on), 8));
         *spacing = 0;
         return (struct emit_place){.base = code_address};
     }

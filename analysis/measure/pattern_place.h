@@ -18,8 +18,10 @@ bool code_by_index(const struct lwp_pattern *pattern);
 /* The register that goes over the array; with an index there is one beside that of the array's beginning. */
 ZydisRegister code_cursor(const struct lwp_pattern *pattern, size_t array);
 
-/* Where the array's element of this round is. *spacing: what code_address is a multiple of the index by, 0: none. */
-struct emit_place code_element(struct emit_buffer *code, const struct lwp_pattern *pattern, size_t array, uint64_t *spacing);
+/* Where the array's element of this round is; of arrays that are gone over step by step that of `ahead` rounds before. *spacing: what
+ * code_address is a multiple of the index by, 0: none. */
+struct emit_place code_element(struct emit_buffer *code, const struct lwp_pattern *pattern, size_t array, unsigned ahead,
+                               uint64_t *spacing);
 
 /* Chains that end are begun again at the element that the list of indices has. */
 bool code_searches(const struct lwp_pattern *pattern);

@@ -13,7 +13,7 @@ static void code_found(struct emit_buffer *code, const struct lwp_pattern *patte
         if (!access->found)
             continue;
         if (pattern->bisects) {
-            place = code_element(code, pattern, access->array, &spacing);
+            place = code_element(code, pattern, access->array, 0, &spacing);
         } else if (access->array) {
             emit_move(code, code_address, emit_memory(code_order, (int64_t)pattern->arrays[access->array].link, 8));
             place.base = code_address;
@@ -72,7 +72,7 @@ void code_middle(struct emit_buffer *code)
 void code_halve(struct emit_buffer *code, const struct lwp_pattern *pattern, uint64_t *spacing)
 {
     const ZydisEncoderOperand first = emit_register(code_first), index = emit_register(code_index), half = emit_register(code_order);
-    const struct emit_place place = code_element(code, pattern, pattern->accesses[0].array, spacing);
+    const struct emit_place place = code_element(code, pattern, pattern->accesses[0].array, 0, spacing);
     code_either(code, pattern, emit_at(place, (int64_t)pattern->accesses[0].offset, 4));
     if (pattern->guesses) {
         ZydisEncoderRequest lower = emit_jump(ZYDIS_MNEMONIC_JZ, 0);

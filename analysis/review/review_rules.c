@@ -21,6 +21,10 @@ const struct lwp_review_rule lwp_review_rules[] = {
      "A list, or an array of pointers, leads the loop from each element to one far away, and each visit is a memory stall. Copied into one "
      "array in that order, elements are read from front to back, and several share a cache line.",
      NULL},
+    {"in-place", "ElementsInPlace", "splits", "An array has pointers to elements, each of which is allocated by itself.",
+     "Where a loop comes to any of them, a visit is a memory stall for the pointer and then another one for the element. With the elements "
+     "themselves in the array the first goes.",
+     NULL},
     {"regroup", "RegroupArrays", "regroups", "Arrays that are used at the same index lie apart.",
      "Each of several arrays that a loop reads at the same index costs a cache line of its own when the index is random. One array of a "
      "structure brings all of them with one line.",

@@ -24,7 +24,7 @@ static struct lwp_pattern pattern_of(enum lwp_pattern_walk walk, uint64_t spacin
 
 /* As many rounds as there are elements; each is stored to, but for those that are drawn by chance. `leader`: of the arrays, which has the
  * next visit's index. */
-static void visits_all(enum lwp_pattern_walk walk, size_t arrays, double far, size_t leader, bool draws)
+static void visits_all(enum lwp_pattern_walk walk, enum lwp_pattern_walk others, size_t arrays, double far, size_t leader, bool draws)
 {
     enum { ELEMENTS = 1000 };
     struct lwp_pattern pattern = pattern_of(walk, 32, ELEMENTS);
@@ -34,9 +34,10 @@ static void visits_all(enum lwp_pattern_walk walk, size_t arrays, double far, si
     pattern.chain = 4;
     pattern.far = far;
     pattern.draws = draws;
+    pattern.unrolled = walk == LWP_PATTERN_STEPS ? 4 : 1;
     pattern.array_count = pattern.access_count = arrays;
     for (size_t a = 0; a < arrays; a++) {
-        pattern.arrays[a] = (struct lwp_pattern_array){.walk = a && walk == LWP_PATTERN_CHAINED ? LWP_PATTERN_LINKED : walk,
+        pattern.arrays[a] = (struct lwp_pattern_array){.walk = a ? others : walk,
                                                        .spacing = 32 + 8 * a,
                                                        .link = a == leader ? 20
                                                                : a         ? 8 + 8 * a
@@ -74,15 +75,18 @@ static void visits_all(enum lwp_pattern_walk walk, size_t arrays, double far, si
 static void test_visits_each_element(void **state)
 {
     (void)state;
-    visits_all(LWP_PATTERN_STEPS, 1, 0, SIZE_MAX, false);
-    visits_all(LWP_PATTERN_INDEXED, 1, 0.5, SIZE_MAX, false);
-    visits_all(LWP_PATTERN_INDEXED, 1, 1, SIZE_MAX, false);
-    visits_all(LWP_PATTERN_INDEXED, 1, 1, SIZE_MAX, true);
-    visits_all(LWP_PATTERN_INDEXED, 3, 1, SIZE_MAX, true);
-    visits_all(LWP_PATTERN_CHAINED, 1, 1, SIZE_MAX, false);
-    visits_all(LWP_PATTERN_CHAINED, 3, 1, SIZE_MAX, false);
-    visits_all(LWP_PATTERN_INDEXED, 1, 1, 0, false);
-    visits_all(LWP_PATTERN_INDEXED, 3, 1, 1, false);
+    visits_all(LWP_PATTERN_STEPS, LWP_PATTERN_STEPS, 1, 0, SIZE_MAX, false);
+    visits_all(LWP_PATTERN_INDEXED, LWP_PATTERN_INDEXED, 1, 0.5, SIZE_MAX, false);
+    visits_all(LWP_PATTERN_INDEXED, LWP_PATTERN_INDEXED, 1, 1, SIZE_MAX, false);
+    visits_all(LWP_PATTERN_INDEXED, LWP_PATTERN_INDEXED, 1, 1, SIZE_MAX, true);
+    visits_all(LWP_PATTERN_INDEXED, LWP_PATTERN_INDEXED, 3, 1, SIZE_MAX, true);
+    visits_all(LWP_PATTERN_CHAINED, LWP_PATTERN_LINKED, 1, 1, SIZE_MAX, false);
+    visits_all(LWP_PATTERN_CHAINED, LWP_PATTERN_LINKED, 3, 1, SIZE_MAX, false);
+    visits_all(LWP_PATTERN_INDEXED, LWP_PATTERN_INDEXED, 1, 1, 0, false);
+    visits_all(LWP_PATTERN_INDEXED, LWP_PATTERN_INDEXED, 3, 1, 1, false);
+    visits_all(LWP_PATTERN_STEPS, LWP_PATTERN_LINKED, 3, 0, SIZE_MAX, false);
+    visits_all(LWP_PATTERN_INDEXED, LWP_PATTERN_LINKED, 3, 0.5, SIZE_MAX, false);
+    visits_all(LWP_PATTERN_INDEXED, LWP_PATTERN_LINKED, 3, 1, SIZE_MAX, true);
 }
 
 /* Some accesses by an index, as the loop has them, and others by a register of the array's own: all come to each element, also when the run

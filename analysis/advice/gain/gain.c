@@ -19,11 +19,13 @@
 #include "analysis/advice/placement/lines.h"
 #include "analysis/elements/element_place.h"
 #include "analysis/profile/objects.h"
+#include "analysis/profile/regions.h"
 #include "analysis/profile/streams.h"
 #include "analysis/program/flow/machine_code.h"
 #include "analysis/statistics/stride.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { PAIRS_LEAST = 4 };
 
@@ -356,6 +358,52 @@ bool lwp_gain_in_order(struct lwp_profile *profile, const struct lwp_layout *lay
         return false;
     gain->scattered = pattern == LWP_GAIN_RANDOM;
     gain_of_loop(profile, &change, loop, visit, &sum, gain);
+    lwp_gain_speedups(profile, &sum, &change.share, gain);
+    return gain->run;
+}
+
+/* The loop's stalls on one object. */
+static double gain_stalls_on(const struct lwp_profile *profile, uint32_t object, uint32_t region)
+{
+    double stalls = 0;
+    LWP_STREAMS_OF(profile, object, stream)
+        stalls += lwp_regions_final(profile, stream->region) == region ? stream->weight.weight : 0;
+    return stalls;
+}
+
+bool lwp_gain_in_place(struct lwp_profile *profile, const struct lwp_layout *layout, size_t i, uint32_t pointers,
+                       const struct lwp_placement *after, struct lwp_gain *gain)
+{
+    const struct lwp_layout_loop *loop = &layout->loops[i];
+    struct gain_change change;
+    struct lwp_gain_saving sum = {0};
+    if (!gain_begin(profile, layout, after, &change, gain))
+        return false;
+    struct lwp_gain_visit visit = gain_visit(profile, layout, loop, change.elements);
+    if (visit.access.pattern != LWP_GAIN_RANDOM || visit.access.dependent || visit.shape.led || visit.turn_count)
+        return false;
+    uint32_t *objects = lwp_arena_alloc(profile->arena, layout->object_count + 1, sizeof *objects);
+    memcpy(objects, layout->objects, layout->object_count * sizeof *objects);
+    objects[layout->object_count] = pointers;
+    visit.objects = objects;
+    visit.object_count++;
+    visit.leads_on = true;
+    struct lwp_placement before = change.today;
+    before.groups = 2;
+    before.linked = true;
+    before.of[1] = before.of[0];
+    before.of[0] = (struct lwp_placement_group){.spacing = sizeof(void *), .start = LWP_PLACEMENT_MALLOC};
+    for (size_t f = 0; f < before.field_count; f++)
+        before.group[f] = 1;
+    const struct lwp_placement_need need = lwp_placement_needs(&before, loop->uses, change.elements, change.caches.line_bytes),
+                                    left = lwp_placement_needs(after, loop->uses, change.elements, change.caches.line_bytes);
+    const double at_stake = loop->weight.weight + gain_stalls_on(profile, pointers, loop->region);
+    const struct lwp_gain_saving saving =
+        lwp_gain_of_loop(profile, &visit, at_stake, &before, after, (struct lwp_gain_range){0, 1}, 1 - left.random / need.random);
+    gain->loops[gain->loop_count++] = (struct lwp_gain_loop){loop->region, gain->before = need.random, gain->after = left.random};
+    gain->bytes_before = need.busy;
+    gain->bytes_after = left.busy;
+    lwp_gain_sum(&sum, &saving, &change.share);
     lwp_gain_speedups(profile, &sum, &change.share, gain);
     return gain->run;
 }

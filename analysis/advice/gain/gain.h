@@ -79,6 +79,11 @@ void lwp_gain_between(struct lwp_profile *profile, const struct lwp_layout *layo
 bool lwp_gain_in_order(struct lwp_profile *profile, const struct lwp_layout *layout, size_t loop, const struct lwp_placement *after,
                        struct lwp_gain *gain);
 
+/* For the same elements in the place of the pointers that lead this loop of the layout to them, anywhere in the array: what it alone saves.
+ * False: as above. */
+bool lwp_gain_in_place(struct lwp_profile *profile, const struct lwp_layout *layout, size_t loop, uint32_t pointers,
+                       const struct lwp_placement *after, struct lwp_gain *gain);
+
 /* Whether the access that the shape is of goes where a number says that the same iteration has loaded. */
 bool lwp_gain_by_index(const struct lwp_loop_shape *shape);
 

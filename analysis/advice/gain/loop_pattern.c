@@ -10,13 +10,18 @@
 #include "analysis/advice/placement/found.h"
 #include "analysis/advice/placement/placement.h"
 #include "analysis/advice/placement/spread.h"
+#include "analysis/elements/element_place.h"
 #include "analysis/measure/pattern.h"
 #include "analysis/profile/streams.h"
+#include "analysis/program/flow/machine_code.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+static const double keeps_to = 0.5; /* of a stream's accesses, that are at one place of their elements */
+static const double as_many = 1.25;
 
 static void loop_access(struct lwp_pattern *pattern, size_t array, uint64_t offset, uint64_t bytes, uint64_t line,
                         struct lwp_memory_operand operand)
@@ -161,6 +166,47 @@ static struct lwp_pattern_array loop_in_turn(const struct lwp_profile *profile, 
                                       .spacing = lwp_round_up((uint64_t)(nodes * fmax(spread, chunk)), LWP_PLACEMENT_MALLOC)};
 }
 
+/* Whether an address in the elements leads to the access; where in them that is. */
+static bool loop_led_to(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_stream *other,
+                        uint64_t *link)
+{
+    enum { SIBLINGS = 64 };
+    struct lwp_sibling siblings[SIBLINGS];
+    for (size_t k = 0; k < visit->object_count && visit->leads_on && other->module != LWP_NONE; k++)
+        LWP_STREAMS_OF(profile, visit->objects[k], stream) {
+            uint64_t place;
+            if (stream->region != visit->region || stream->module != other->module || !profile->objects[stream->object].single ||
+                lwp_element_stream_place(profile, stream, &place) < keeps_to)
+                continue;
+            const size_t found = lwp_code_siblings(profile->code, stream->module, stream->address, siblings, SIBLINGS);
+            for (size_t i = 0; i < found && i < SIBLINGS; i++) {
+                *link = place + (uint64_t)siblings[i].delta;
+                if (siblings[i].load && siblings[i].bytes == sizeof(void *) && *link + sizeof(void *) <= visit->spacing &&
+                    lwp_code_begins(profile->code, stream->module, siblings[i].address, other->address))
+                    return true;
+            }
+        }
+    return false;
+}
+
+/* What the elements lead to. Where its blocks lie as far apart as these, each was allocated with its element, and lies behind it, on the
+ * same page. Returns how far. */
+static uint64_t loop_linked(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, uint32_t object, bool today,
+                            const struct lwp_pattern *pattern, struct lwp_pattern_array *array)
+{
+    double error;
+    const size_t elements = pattern->array_count - 1;
+    const double apart = (double)pattern->arrays[elements].spacing, spread = lwp_placement_spread(profile, &object, 1, &error);
+    const uint64_t behind = lwp_placement_chunk(visit->spacing);
+    array->walk = LWP_PATTERN_LINKED;
+    array->from = elements;
+    if (!today || spread > as_many * apart || apart > as_many * spread || behind + sizeof(void *) > pattern->arrays[elements].spacing)
+        return 0;
+    array->spacing = pattern->arrays[elements].spacing;
+    array->within = 1 + elements;
+    return behind;
+}
+
 /* Another object of the loop's, of which each visit has a part; false: how it goes to that is not known. */
 static bool loop_other(struct lwp_profile *profile, const struct lwp_gain_visit *visit, const struct lwp_stream *stream,
                        struct lwp_pattern_array *array)
@@ -185,10 +231,11 @@ static bool loop_other(struct lwp_profile *profile, const struct lwp_gain_visit 
 }
 
 /* The loop's other large data objects. */
-static bool loop_others(struct lwp_profile *profile, const struct lwp_gain_visit *visit, struct lwp_pattern *pattern)
+static bool loop_others(struct lwp_profile *profile, const struct lwp_gain_visit *visit, bool today, struct lwp_pattern *pattern)
 {
     uint32_t seen[LWP_PATTERN_ARRAYS];
     size_t seen_count = 0, listed = 0;
+    const struct lwp_pattern placed = *pattern;
     bool indexed = false;
     for (size_t a = 0; a < pattern->array_count; a++)
         indexed |= pattern->arrays[a].walk == LWP_PATTERN_INDEXED;
@@ -208,12 +255,18 @@ static bool loop_others(struct lwp_profile *profile, const struct lwp_gain_visit
             !loop_other(profile, visit, stream, &array))
             return false;
         seen[seen_count++] = stream->object;
+        uint64_t offset = 0;
+        if (array.walk == LWP_PATTERN_INDEXED && array.spacing && loop_led_to(profile, visit, stream, &array.link))
+            offset = loop_linked(profile, visit, stream->object, today, &placed, &array);
         /* What holds the indices is read in the list's place. */
         if (!array.spacing || (array.walk == LWP_PATTERN_STEPS && (double)array.spacing * visit->visits <= 8 && !stream->stores &&
                                indexed && !pattern->draws && !listed++))
             continue;
-        pattern->accesses[pattern->access_count++] = (struct lwp_pattern_access){
-            .array = pattern->array_count, .bytes = stream->bytes, .store = stream->stores > stream->loads, .vector = stream->vector};
+        pattern->accesses[pattern->access_count++] = (struct lwp_pattern_access){.array = pattern->array_count,
+                                                                                 .offset = offset,
+                                                                                 .bytes = stream->bytes,
+                                                                                 .store = stream->stores > stream->loads,
+                                                                                 .vector = stream->vector};
         pattern->arrays[pattern->array_count++] = array;
     }
     return true;
@@ -317,6 +370,6 @@ bool lwp_gain_pattern(struct lwp_profile *profile, const struct lwp_gain_visit *
     pattern->draws = alone && visit->shape.drawn && !pattern->bisects;
     pattern->chain = chain;
     pattern->threads = lwp_gain_threads(profile, visit);
-    return loop_fields(profile, visit, placement, line, pattern) && loop_others(profile, visit, pattern) &&
+    return loop_fields(profile, visit, placement, line, pattern) && loop_others(profile, visit, !placement->pooled, pattern) &&
            (visit->leader == LWP_NONE || lwp_pattern_leader(pattern) < pattern->array_count);
 }

@@ -257,6 +257,8 @@ const char *lwp_declaration_write(struct lwp_profile *profile, const struct lwp_
 {
     if (split->kind == LWP_SPLIT_POOL && split->layout->container)
         return declaration_resource(profile, split->layout);
+    if (split->kind == LWP_SPLIT_IN_PLACE)
+        return lwp_in_place_write(profile, split);
     const char *copied = split->kind == LWP_SPLIT_ORDER ? lwp_order_write(profile, split) : NULL;
     if (copied)
         return copied;

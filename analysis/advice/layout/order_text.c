@@ -3,6 +3,8 @@
 
 #include "analysis/profile/objects.h"
 
+#include <string.h>
+
 #define SAY(...) lwp_arena_printf(profile->arena, __VA_ARGS__)
 
 /* `holder`: what leads to the elements. */
@@ -10,6 +12,29 @@ static const char *order_array(struct lwp_profile *profile, const char *type, co
 {
     return cxx ? SAY("std::vector<%s> copy(count); // it has to live as long as %s\n", type, holder)
                : SAY("%s *copy = malloc(count * sizeof *copy);\n", type);
+}
+
+bool lwp_order_owned(const struct lwp_profile *profile, uint32_t pointers)
+{
+    const struct lwp_type *type = pointers == LWP_NONE ? NULL : profile->objects[pointers].type;
+    return type && (strncmp(type->name, "std::unique_ptr<", 16) == 0 || strncmp(type->name, "std::shared_ptr<", 16) == 0);
+}
+
+/* What the array is called in code; of some only their type is known. */
+static const char *order_called(struct lwp_profile *profile, uint32_t array)
+{
+    const char *name = lwp_objects_name(profile, array);
+    return strpbrk(name, " <*(") ? "pointers" : name;
+}
+
+/* Pointers that own what they lead to cannot lead into an array. */
+static const char *order_of_owned(struct lwp_profile *profile, const char *type, const char *pointers)
+{
+    return SAY("std::vector<%s> elements; // in the place of the pointers\n"
+               "elements.reserve(count);\n"
+               "for (auto &pointer : %s)\n"
+               "    elements.push_back(std::move(*pointer));\n",
+               type, pointers);
 }
 
 static const char *order_of_pointers(struct lwp_profile *profile, const char *type, const char *pointers, bool cxx)
@@ -74,8 +99,10 @@ const char *lwp_order_write(struct lwp_profile *profile, const struct lwp_split 
     if (split->pointers != LWP_NONE && tails)
         return order_of_tails(profile, type->name, "for (size_t i = 0; i < count; i++)",
                               SAY("%s[i]", lwp_objects_name(profile, split->pointers)));
+    if (lwp_order_owned(profile, split->pointers))
+        return order_of_owned(profile, type->name, order_called(profile, split->pointers));
     if (split->pointers != LWP_NONE)
-        return order_of_pointers(profile, type->name, lwp_objects_name(profile, split->pointers), cxx);
+        return order_of_pointers(profile, type->name, order_called(profile, split->pointers), cxx);
     for (size_t f = 0; f < layout->field_count; f++)
         if (layout->fields[f].offset == split->link && layout->fields[f].bytes == sizeof(void *))
             return tails ? order_of_tails(profile, type->name,

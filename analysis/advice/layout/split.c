@@ -437,7 +437,7 @@ static bool split_without_holes(struct lwp_profile *profile, struct lwp_layout *
 static bool split_best(struct lwp_profile *profile, struct lwp_layout *layout, const struct split_fields *found, struct lwp_split *split,
                        struct lwp_split_reason *reason)
 {
-    struct lwp_split ordered, pool;
+    struct lwp_split ordered, placed, pool;
     /* First, while there is time to measure: it may gain most. */
     bool in_order = lwp_order_try(profile, layout, found->affinity, &ordered);
     if (in_order)
@@ -445,6 +445,7 @@ static bool split_best(struct lwp_profile *profile, struct lwp_layout *layout, c
     else
         in_order = lwp_walked_try(profile, layout, found->affinity, &ordered);
     in_order = in_order && split_worth(profile, layout, &ordered.gain, reason);
+    const bool in_place = lwp_in_place_try(profile, layout, found->affinity, &placed) && split_worth(profile, layout, &placed.gain, reason);
     bool advised = split_parts_of_any(profile, layout, found, split, reason) ||
                    (!split_is_vague(layout) && split_without_holes(profile, layout, found, split, reason));
     /* A split is credited with what it adds to the pool, and is not advised for nothing. */
@@ -465,6 +466,10 @@ static bool split_best(struct lwp_profile *profile, struct lwp_layout *layout, c
     }
     if (in_order && (!advised || ordered.gain.speedup > split->gain.speedup)) {
         *split = ordered;
+        advised = true;
+    }
+    if (in_place && (!advised || placed.gain.speedup > split->gain.speedup)) {
+        *split = placed;
         advised = true;
     }
     if (advised)

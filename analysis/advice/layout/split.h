@@ -5,10 +5,11 @@
 #include "analysis/advice/gain/gain.h"
 
 enum lwp_split_kind {
-    LWP_SPLIT_PARTS,   /* into several structures */
-    LWP_SPLIT_REORDER, /* the same structure with its fields in another order */
-    LWP_SPLIT_POOL,    /* the same structure, nodes taken one after the other from large blocks */
-    LWP_SPLIT_ORDER,   /* the same structure, elements in the order in which a loop goes to them */
+    LWP_SPLIT_PARTS,    /* into several structures */
+    LWP_SPLIT_REORDER,  /* the same structure with its fields in another order */
+    LWP_SPLIT_POOL,     /* the same structure, nodes taken one after the other from large blocks */
+    LWP_SPLIT_ORDER,    /* the same structure, elements in the order in which a loop goes to them */
+    LWP_SPLIT_IN_PLACE, /* the same structure, elements in the array that has pointers to them today */
 };
 
 struct lwp_split {
@@ -20,7 +21,7 @@ struct lwp_split {
     bool cold;
     bool pooled;            /* single blocks: it pays when they come from arrays, not from malloc one by one */
     double pool;            /* the speed-up of taking the nodes as they are from a pool alone; 0: not tried, or not known */
-    uint32_t pointers;      /* in the order of an array of pointers: that; LWP_NONE: of their links */
+    uint32_t pointers;      /* in the order, or in the place, of an array of pointers: that; LWP_NONE: of their links */
     bool by_index;          /* ... which are the numbers of the elements */
     uint64_t link;          /* ... which are at this place of the elements */
     bool array;             /* in order: what a container keeps, in an array without its nodes */
@@ -82,6 +83,9 @@ struct lwp_splits {
 
 /* Makes the layouts of all objects and the splits worth advising; says in the notes when samples are too few. */
 void lwp_split_advise(struct lwp_profile *profile, struct lwp_splits *splits);
+
+/* Whether the array's pointers are those of the C++ library that delete what they lead to. */
+bool lwp_order_owned(const struct lwp_profile *profile, uint32_t pointers);
 
 /* A new structure: its fields in their new order, where each begins, and its size. */
 struct lwp_split_part {

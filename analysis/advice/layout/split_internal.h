@@ -39,6 +39,12 @@ bool lwp_order_stays(const struct lwp_profile *profile, uint32_t object, uint64_
 /* Counts what one copy takes of the gain of loops that take `weight`. False: not known. */
 bool lwp_order_copied(struct lwp_profile *profile, const struct lwp_layout *layout, double weight, struct lwp_gain *gain);
 
+/* in_place.c: the same elements in the array by whose pointers loops come to them. As above. */
+bool lwp_in_place_try(struct lwp_profile *profile, const struct lwp_layout *layout, const double *affinity, struct lwp_split *placed);
+
+/* ... what declares it. */
+const char *lwp_in_place_write(struct lwp_profile *profile, const struct lwp_split *split);
+
 /* walked.c: what a std::map or a std::set holds in a sorted array, where the program only goes through it from element to element. */
 bool lwp_walked_try(struct lwp_profile *profile, const struct lwp_layout *layout, const double *affinity, struct lwp_split *walked);
 

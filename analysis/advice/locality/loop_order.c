@@ -463,7 +463,8 @@ static bool order_advise(struct lwp_order *order, const struct lwp_order_access 
     struct lwp_profile *profile = order->profile;
     const struct lwp_share share = lwp_share_of(&order->stalled, &profile->total);
     const struct lwp_tally *whole = &profile->regions[order->region].weight;
-    if (!order->complete || lwp_share_of(whole, &profile->total).value < share_least || !lwp_evidence_of(whole->samples))
+    const double of_all = lwp_share_of(whole, &profile->total).value;
+    if (!order->complete || of_all < share_least || !lwp_evidence_of_share(whole->samples, of_all))
         return false;
     order_exchange(order, column);
     struct order_lines sum = order_sum(order);
@@ -480,7 +481,7 @@ static bool order_advise(struct lwp_order *order, const struct lwp_order_access 
                                      .speedup = order_gain(share.value, left)};
     const bool run = interchange && order_measured(order, column, tip);
     if (run) {
-        tip->share = lwp_share_of(whole, &profile->total).value;
+        tip->share = of_all;
         tip->samples = whole->samples;
     } else if (order_fits(order) || (interchange && lwp_order_begins_sums(order)) || !lwp_evidence_of(order->stalled.samples) ||
                share.value < share_least || order_stalled(order) < stalled_least || (!interchange && order_survives(order)))
