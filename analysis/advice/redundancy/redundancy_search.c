@@ -1,5 +1,5 @@
-/* A linear search takes its loop's time; in its place come log2 n probes, each as dear as four elements of the scan (one to sixteen),
- * which it does one after the other, and as much for each element that is put where it is found so.
+/* A linear search takes its loop's time; in its place come log2 n probes, or one for the elements of a list, each as dear as four elements
+ * of the scan (one to sixteen), which it does one after the other, and as much for each element that is put where it is found so.
  *
  * How many elements a search looks at is known in two ways, and the second one counts where it is clearly less:
  * - Twice the mean distance of the samples from the place where the scan begins: that takes many small arrays in one block for a large
@@ -303,6 +303,13 @@ static double probe_most(const struct lwp_profile *profile, const struct search_
     return fmax(1, fmin(USUALLY_MOST, (of->cost / executions + MISPREDICTED_CYCLES) / took));
 }
 
+/* A list's elements are looked up in a hash table, with one probe: they have no order, or one that bisection cannot use. */
+static bool is_list(struct lwp_profile *profile, uint32_t loop)
+{
+    const struct lwp_region *of = &profile->regions[loop];
+    return lwp_loop_search_by_call(profile->code, of->module, of->address) == LWP_LOOP_SEARCH_LIST;
+}
+
 /* A miss and a mispredicted branch take no longer than so many accesses of the some twenty that a sample looks ahead. */
 enum { WAITING_MOST = 32 };
 
@@ -331,7 +338,7 @@ void lwp_redundancy_search(struct lwp_profile *profile, const struct lwp_redunda
     double elements =
         whole && item->pair->object != LWP_NONE ? fmax(length, (double)profile->objects[item->pair->object].largest / step) : 2 * length;
     const double inserted = is_counted(profile, executions) ? elements * length / executions : 0, /* for each search */
-        probes = log2(elements + 1) * (1 + inserted), dearest = probe_most(profile, &of, executions);
+        probes = (is_list(profile, loop) ? 1 : log2(elements + 1)) * (1 + inserted), dearest = probe_most(profile, &of, executions);
     line->searched = length;
     line->searched_least = least;
     line->saved =
