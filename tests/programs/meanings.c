@@ -116,10 +116,12 @@ CASE(twice)
 /* The keys are compared one after the other; the one looked for is the last. */
 CASE(searched)
 {
+    static volatile long last = MANY - 1;
+    const long key = last;
     TELL("silent_load", "linear_search", 3, 3);
-    for (int key = 0; key < 20; key++)
+    for (int times = 0; times < 20; times++)
         for (long i = 0; i < MANY; i++)
-            if (table[i] == MANY - 1) {
+            if (table[i] == key) {
                 w += i;
                 break;
             }
@@ -213,6 +215,19 @@ CASE(zeroes)
     return w;
 }
 
+/* A text's length is counted for each of its characters. */
+CASE(counted)
+{
+    static char text[MANY];
+    memset(text, 'a', MANY - 1);
+    TELL("silent_load", "counted_length", 1, 1);
+    for (size_t i = 0; i < strlen(text); i += 16) {
+        __asm__ volatile("" : : "r"(text) : "memory"); /* it may have changed */
+        w += text[i];
+    }
+    return w;
+}
+
 /* The second store comes some time later and from elsewhere: nothing tells why. */
 __attribute__((noinline)) static void store_here(long w)
 {
@@ -237,10 +252,11 @@ CASE(elsewhere)
 static const struct {
     const char *name;
     long (*run)(long w);
-} cases[] = {{"initialised", initialised}, {"filled", filled},     {"cleared", cleared},     {"overwritten", overwritten},
-             {"kept", kept},               {"twice", twice},       {"searched", searched},   {"walked", walked},
-             {"reloaded", reloaded},       {"called", called},     {"arguments", arguments}, {"spilled", spilled},
-             {"zeroes", zeroes},           {"elsewhere", elsewhere}};
+} cases[] = {{"initialised", initialised}, {"filled", filled},       {"cleared", cleared},
+             {"overwritten", overwritten}, {"kept", kept},           {"twice", twice},
+             {"searched", searched},       {"walked", walked},       {"reloaded", reloaded},
+             {"called", called},           {"arguments", arguments}, {"spilled", spilled},
+             {"zeroes", zeroes},           {"elsewhere", elsewhere}, {"counted", counted}};
 
 static double now(void)
 {

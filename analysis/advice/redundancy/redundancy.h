@@ -31,6 +31,7 @@ enum lwp_cause {
     LWP_CAUSE_POINTER_CHAIN,
     LWP_CAUSE_VOLATILE,
     LWP_CAUSE_KEPT_EXTREME,
+    LWP_CAUSE_COUNTED_LENGTH,
 };
 
 struct lwp_redundancy_total {

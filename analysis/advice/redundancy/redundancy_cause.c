@@ -23,6 +23,7 @@ struct access_site {
     uint32_t loop;                      /* innermost source loop; LWP_NONE: none */
     struct lwp_memory_operand operand;
     bool by_stack; /* its address is the stack or the frame pointer and a constant */
+    bool library;  /* the C library's */
     bool shaped;   /* `shape` is known */
     struct lwp_loop_shape shape;
 };
@@ -35,6 +36,7 @@ static struct access_site site_of(struct lwp_profile *profile, uint32_t context)
         return site;
     site.place = lwp_code_symbolize(profile->code, node->module, node->address);
     site.operand = lwp_code_operand(profile->code, node->module, node->address);
+    site.library = lwp_objects_library_code(profile, node->module);
     site.by_stack = lwp_code_by_stack(profile->code, node->module, node->address);
     site.shaped = lwp_loop_shape(profile->code, node->module, node->address, &site.shape);
     if (site.place->loop != LWP_NONE)
@@ -252,6 +254,13 @@ static enum lwp_cause memory_traversal(const struct lwp_loop_shape *shape)
     return shape->chained ? LWP_CAUSE_POINTER_CHAIN : shape->steps ? LWP_CAUSE_REPEATED_TRAVERSAL : LWP_CAUSE_UNKNOWN;
 }
 
+/* The C library's functions look for the end of a text, or a character in it. */
+static enum lwp_cause library_traversal(const struct access_site *site)
+{
+    return site_named(site, (const char *const[]){"strlen", "strnlen", "wcslen", NULL}) ? LWP_CAUSE_COUNTED_LENGTH
+                                                                                        : LWP_CAUSE_REPEATED_TRAVERSAL;
+}
+
 static enum lwp_cause memory_silent_load(const struct evidence *e)
 {
     const struct lwp_loop_shape *shape = &e->first.shape;
@@ -264,7 +273,7 @@ static enum lwp_cause memory_silent_load(const struct evidence *e)
     if (e->same_loop && e->first.shaped && shape->stays && e->second.shape.stays)
         return LWP_CAUSE_KEPT_IN_MEMORY;
     if (e->same && e->first.shaped && e->moves)
-        return memory_traversal(shape);
+        return e->first.library ? library_traversal(&e->first) : memory_traversal(shape);
     if (e->same_loop && !e->same && same_pass(e))
         return LWP_CAUSE_KEPT_IN_MEMORY;
     const struct lwp_context_node *call = e->same && e->first.loop == LWP_NONE ? call_in_loop(e) : NULL;

@@ -342,7 +342,8 @@ static double item_stake(struct lwp_profile *profile, const struct lwp_redundanc
 
 static bool is_left_out(enum lwp_cause cause)
 {
-    return cause == LWP_CAUSE_USELESS_INITIALISATION || cause == LWP_CAUSE_REPEATED_FILL || cause == LWP_CAUSE_UNREAD_COPY;
+    return cause == LWP_CAUSE_USELESS_INITIALISATION || cause == LWP_CAUSE_REPEATED_FILL || cause == LWP_CAUSE_UNREAD_COPY ||
+           cause == LWP_CAUSE_COUNTED_LENGTH;
 }
 
 /* A search takes the time of its whole loop, however few of all bytes its loads bring: those of a string's first byte, say. */
@@ -490,7 +491,8 @@ bool lwp_redundancy_matters(const struct lwp_redundancies *found, const struct l
     case LWP_WATCHPOINT_SILENT_STORE: /* a value that changes at times has to be stored, unless something is known of why it does not */
         return !line->approximate && why != LWP_CAUSE_SPILL && (why != LWP_CAUSE_UNKNOWN || found->items[line->item].own >= nearly_always);
     case LWP_WATCHPOINT_SILENT_LOAD:
-        return !line->approximate && (lwp_redundancy_is_search(why) || (why == LWP_CAUSE_KEPT_IN_MEMORY && line->stake >= 0));
+        return !line->approximate &&
+               (lwp_redundancy_is_search(why) || why == LWP_CAUSE_COUNTED_LENGTH || (why == LWP_CAUSE_KEPT_IN_MEMORY && line->stake >= 0));
     case LWP_WATCHPOINT_SPATIAL: /* values far apart in an array save no work */
         return why != LWP_CAUSE_UNKNOWN && found->items[line->item].neighbours >= lwp_redundancy_neighbours;
     default:

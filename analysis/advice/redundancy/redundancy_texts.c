@@ -7,7 +7,7 @@ static const char *const cause_names[] = {
     "kept_in_memory",    "stored_twice",           "spill",         "missed_inlining", "redundant_computation",
     "converged",         "linear_search",          "repeated_walk", "same_arguments",  "loop_invariant",
     "common_expression", "computed_elsewhere",     "uniform_fill",  "full_search",     "tree_search",
-    "bisection",         "pointer_chain",          "volatile",      "kept_extreme"};
+    "bisection",         "pointer_chain",          "volatile",      "kept_extreme",    "counted_length"};
 
 static const struct {
     enum lwp_watchpoint_kind kind;
@@ -89,6 +89,8 @@ static const struct {
     {LWP_WATCHPOINT_SILENT_LOAD, LWP_CAUSE_FULL_SEARCH,
      "A search that goes on to the end of the unchanged data, whether or not it has found what it looks for.",
      "Stop when it is found, if the first match will do; better look things up by bisection or in a hash table."},
+    {LWP_WATCHPOINT_SILENT_LOAD, LWP_CAUSE_COUNTED_LENGTH, "The length of the same text is counted again, and the text has not changed.",
+     "Keep the length: in a variable before the loop, or with the text."},
     {LWP_WATCHPOINT_SILENT_LOAD, LWP_CAUSE_TREE_SEARCH, "A search in a tree that has not changed: its upper nodes are loaded each time.",
      "It takes few steps already. A hash table takes fewer; nodes that lie together in memory make each cheaper."},
     {LWP_WATCHPOINT_SILENT_LOAD, LWP_CAUSE_BISECTION, "A search by halves in data that has not changed: its middle is loaded each time.",
