@@ -112,11 +112,20 @@ void lwp_analyze_machine(const struct lwp_hierarchy_plan *plan)
     analyze_elsewhere = plan ? *plan : (struct lwp_hierarchy_plan){.cores = 0};
 }
 
-static double analyze_measure = 5;
+static const double measure_seconds = 5; /* for each result */
+static enum { MEASURE_AS_COLLECTED, MEASURE_NEVER, MEASURE_ALWAYS } analyze_measure;
 
-void lwp_analyze_measure(double seconds)
+void lwp_analyze_measure(bool measure)
 {
-    analyze_measure = seconds;
+    analyze_measure = measure ? MEASURE_ALWAYS : MEASURE_NEVER;
+}
+
+static bool analyze_measures(const struct lwp_profile *profile)
+{
+    const json_t *options = json_object_get(profile->run, "options");
+    const bool asked = analyze_measure == MEASURE_ALWAYS ||
+                       (analyze_measure == MEASURE_AS_COLLECTED && !json_is_true(json_object_get(options, "no-measure")));
+    return asked && profile->weight_unit == LWPS_WEIGHT_NS && lwp_measure_is_here(profile->run); /* patterns are timed, not simulated */
 }
 
 void lwp_analyze_jobs(unsigned jobs)
@@ -181,8 +190,7 @@ static int analyze_all(const char *const *dirs, size_t count, const char *out_pa
     if (status || !lwp_ranks_first())
         goto out;
     lwp_log_progress("analysing");
-    bool in_time = profile.weight_unit == LWPS_WEIGHT_NS; /* patterns are timed, not simulated */
-    profile.measure_seconds = in_time && count == 1 && lwp_measure_is_here(profile.run) ? analyze_measure : 0;
+    profile.measure_seconds = count == 1 && analyze_measures(&profile) ? measure_seconds : 0;
     profile.measure_most = profile.measure_seconds;
     if (profile.measure_seconds > 0 && !profile.page_fault_ns)
         profile.page_fault_ns = (uint64_t)lwp_cpu_page_fault_ns(profile.resident_bytes / 4096);

@@ -14,8 +14,8 @@ int lwp_analyze(const char *const *dirs, size_t count, const char *out_path, str
 /* How many threads read samples from now on; 0, the default: as many as there are cores. */
 void lwp_analyze_jobs(unsigned jobs);
 
-/* How long patterns of accesses may be run on this machine for each result, in seconds; 5 by default, 0: never. */
-void lwp_analyze_measure(double seconds);
+/* Whether patterns of accesses may be run on this machine; by default where lwp collect was not told otherwise. */
+void lwp_analyze_measure(bool measure);
 
 /* From now on traces are also replayed on this machine's caches; NULL: on none. */
 void lwp_analyze_machine(const struct lwp_hierarchy_plan *plan);

@@ -26,7 +26,8 @@ static const struct lwp_option analyze_options[] = {
              "both; the file is one for 'lwp collect --machine', or analysis.json of another result"},
     {.name = "no-measure",
      .kind = LWP_OPT_FLAG,
-     .help = "do not run patterns of accesses on this machine to measure what a change would gain (at most 5 s of CPU time)"},
+     .help = "do not run patterns of accesses on this machine to measure what a change would gain (at most 5 s of CPU time); the default "
+             "where lwp collect was told so, unless --force is given"},
     {.name = "force", .letter = 'f', .kind = LWP_OPT_FLAG, .help = "analyse again even if analysis.json is up to date"},
     {.name = "quiet", .letter = 'q', .kind = LWP_OPT_FLAG, .help = "print nothing unless it fails"},
     {0},
@@ -85,7 +86,9 @@ static int analyze_run(int argc, char **argv, const struct lwp_command *self)
         lwp_analyze_jobs((unsigned)lwp_options_number(&options, "jobs"));
     const char *unmeasured = getenv("LWP_NO_MEASURE");
     if (lwp_options_flag(&options, "no-measure") || (unmeasured && *unmeasured))
-        lwp_analyze_measure(0);
+        lwp_analyze_measure(false);
+    else if (lwp_options_flag(&options, "force"))
+        lwp_analyze_measure(true);
     const char *machine = lwp_options_text(&options, "machine");
     if (machine) {
         struct lwp_hierarchy_plan plan;

@@ -41,6 +41,8 @@ PY
 # sampling beside it, of ten times the rounds, as seldom loops decide the advice, too: both engines' shares, the same
 # advice, and what both confirm
 "$LWP" collect -q --no-measure -e timer -F 5000 --max-overhead 50 -o sampled -- "$BUILD/examples-bin/neuron" 1 20 > out 2> err || { cat err; fail "timer"; }
+"$LWP" report sampled > sampled.text || fail "report"
+! grep -q "measured here" sampled.text || fail "collected with --no-measure, and measured for the report"
 "$LWP" diff sampled one > agreement || fail "lwp diff of a timer result and an exact one"
 tr -s '\n ' ' ' < agreement > told
 grep -q 'struct neuron [0-9.]* % .* sampled, [0-9.]* % exact; the same advice' told && grep -q 'both Split struct neuron' told || { cat agreement; fail "the agreement is not shown"; }
