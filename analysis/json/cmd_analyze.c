@@ -27,7 +27,7 @@ static const struct lwp_option analyze_options[] = {
     {.name = "no-measure",
      .kind = LWP_OPT_FLAG,
      .help = "do not run patterns of accesses on this machine to measure what a change would gain (at most 5 s of CPU time); the default "
-             "where lwp collect was told so, unless --force is given"},
+             "where lwp collect was given it, unless --force is"},
     {.name = "force", .letter = 'f', .kind = LWP_OPT_FLAG, .help = "analyse again even if analysis.json is up to date"},
     {.name = "quiet", .letter = 'q', .kind = LWP_OPT_FLAG, .help = "print nothing unless it fails"},
     {0},
