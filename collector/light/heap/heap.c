@@ -115,7 +115,7 @@ static void heap_add_there(void *of)
     const struct heap_added *added = of;
     if (!lwp_process_lock_soon())
         return;
-    if (lwp_block_add((uint64_t)added->block, added->size, added->kind, lwp_sites_context(added->sites, added->frame)) &&
+    if (lwp_block_add((uint64_t)added->block, added->size, added->kind, lwp_sites_context(added->sites, added->frame, added->size)) &&
         added->kind == LWPS_BLOCK_HEAP)
         lwp_shadow_set((uint64_t)added->block, LWP_SHADOW_LARGE);
     lwp_process_unlock();

@@ -26,7 +26,8 @@ enum {
     RESTS = 64,
     RESTS_MOST = 65536,
     COUNT_MOST = 1000,
-    LONGEST_NS = 20000, /* without unwinding; longer: the thread had to wait for a processor */
+    PAID_BYTES = 1 << 20, /* to touch the pages of so large a block takes the kernel longer than to unwind its path takes */
+    LONGEST_NS = 20000,   /* without unwinding; longer: the thread had to wait for a processor */
 };
 
 __thread struct lwp_sites *lwp_sites_self;
@@ -163,9 +164,9 @@ static bool sites_learns(const struct lwp_sites *sites)
 }
 
 /* 0: not known. */
-static uint32_t sites_chain(struct lwp_sites *sites, const uint64_t *frame, bool *cut)
+static uint32_t sites_chain(struct lwp_sites *sites, const uint64_t *frame, size_t bytes, bool *cut)
 {
-    bool learns = sites_learns(sites);
+    bool learns = bytes >= PAID_BYTES || sites_learns(sites);
     uint32_t chain = lwp_chains_find(&sites->chains, frame, learns, cut);
     if (!chain) {
         sites_add_counts(sites);
@@ -183,10 +184,10 @@ static uint32_t sites_chain(struct lwp_sites *sites, const uint64_t *frame, bool
     return chain;
 }
 
-uint32_t lwp_sites_context(struct lwp_sites *sites, const uint64_t *frame)
+uint32_t lwp_sites_context(struct lwp_sites *sites, const uint64_t *frame, size_t bytes)
 {
     bool cut;
-    uint32_t chain = sites_chain(sites, frame, &cut);
+    uint32_t chain = sites_chain(sites, frame, bytes, &cut);
     return chain ? lwp_chains_context(&sites->chains, chain, sites->told) : 0;
 }
 
@@ -285,7 +286,7 @@ static struct lwp_allocation_path *sites_path_slow(struct lwp_sites *sites, cons
     int saved = errno;
     bool cut;
     struct lwp_allocation_path *path = NULL;
-    uint32_t chain = sites_chain(sites, frame, &cut);
+    uint32_t chain = sites_chain(sites, frame, size, &cut);
     if (chain && !cut) {
         uint64_t key;
         path = sites_place(sites, chain, frame, size, &key);

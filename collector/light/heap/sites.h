@@ -77,8 +77,8 @@ void lwp_sites_charge(struct lwp_sites *sites, uint64_t begun_ns);
 void lwp_sites_count(struct lwp_sites *sites, struct lwp_allocation_path *path);
 void lwp_sites_freed(struct lwp_sites *sites, uint8_t hot);
 
-/* The context of a block that gets a record of its own. With the process lock held. */
-uint32_t lwp_sites_context(struct lwp_sites *sites, const uint64_t *frame);
+/* The context of a block of so many bytes that gets a record of its own. With the process lock held. */
+uint32_t lwp_sites_context(struct lwp_sites *sites, const uint64_t *frame, size_t bytes);
 
 /* Of one that was kept before the calling thread records; 0: not known. Likewise. */
 uint32_t lwp_sites_context_kept(const struct lwp_early_block *kept);
