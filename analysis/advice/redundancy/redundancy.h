@@ -106,11 +106,11 @@ struct lwp_redundancies {
     size_t line_count;
 };
 
-/* Whether a share of bytes is too uncertain to say more than the share of the time: wide, or much that may as well be nothing. */
+/* Whether a share of bytes is too uncertain to say more than the share of the time: wide, or what may be nothing as well as much. */
 static inline bool lwp_redundancy_by_time(const struct lwp_share *bytes)
 {
     const double width_most = 0.4, nothing = 0.01;
-    return bytes->high - bytes->low > width_most || (bytes->value >= lwp_redundancy_share && bytes->low < nothing);
+    return bytes->high - bytes->low > width_most || (bytes->high >= lwp_redundancy_share && bytes->low < nothing);
 }
 
 /* In profile->arena. */
