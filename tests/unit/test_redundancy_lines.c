@@ -56,7 +56,7 @@ static size_t made_findings(struct made *made, double times, struct lwp_finding 
     free(same);
     profile->total = (struct lwp_tally){all, all * WEIGHT, (uint64_t)(200 * times)};
     lwp_redundancy_find(profile, found);
-    return lwp_findings_of_redundancies(profile, found, findings, 5);
+    return lwp_findings_of_redundancies(profile, found, &(struct lwp_locality_tips){0}, findings, 5);
 }
 
 static const struct example {

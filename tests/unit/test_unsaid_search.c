@@ -47,7 +47,7 @@ static struct lwp_silence said_of(unsigned all, const char *path, const char *fu
     struct lwp_redundancy item = {.why = LWP_CAUSE_LINEAR_SEARCH, .pair = &pair};
     struct lwp_redundant_line line = watched ? *watched : (struct lwp_redundant_line){.samples = 0};
     const struct lwp_redundancies found = {.count = watched != NULL, .items = &item, .line_count = watched != NULL, .lines = &line};
-    lwp_unsaid_search_say(&profile, &found, &silence);
+    lwp_unsaid_search_say(&profile, &found, &(struct lwp_locality_tips){0}, &silence);
     *notes = profile.note_count;
     if (silence.code && silence.code != before.code) {
         assert_string_equal(silence.kind, "not_measured");
