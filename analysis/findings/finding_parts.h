@@ -22,6 +22,9 @@ void lwp_finding_gain_unknown(struct lwp_finding *finding, double stake);
 /* Makes one of high severity a medium one. */
 void lwp_finding_temper(struct lwp_finding *finding);
 
+/* Largest gain first, or half of what there is at most, though behind all of high severity: these are sure. */
+void lwp_finding_sort(struct lwp_finding *findings, size_t count);
+
 /* redundancy_findings.c: at most `room`, one for each line of code; returns how many. */
 size_t lwp_findings_of_redundancies(struct lwp_profile *profile, const struct lwp_redundancies *found, const struct lwp_locality_tips *tips,
                                     struct lwp_finding *findings, size_t room);

@@ -492,19 +492,6 @@ static void finding_temper(struct lwp_finding *finding)
 
 enum { REDUNDANT_SHOWN = 5 };
 
-/* Largest gain first, or half of what there is at most; of those of which neither is known the more severe first. */
-static int finding_compare(const void *a, const void *b)
-{
-    const struct lwp_finding *x = a, *y = b;
-    double p = x->rank, q = y->rank;
-    if (p == q && p == 0) {
-        p = lwp_severity_level(x->severity), q = lwp_severity_level(y->severity);
-        if (p == q)
-            p = x->share, q = y->share;
-    }
-    return p != q ? (p < q) - (p > q) : strcmp(x->id, y->id);
-}
-
 static bool finding_same_loop(const struct lwp_finding *a, const struct lwp_finding *b)
 {
     for (size_t i = 0; i < a->region_count; i++)
@@ -577,7 +564,7 @@ void lwp_findings_rank(struct lwp_profile *profile, struct lwp_answers *answers)
             finding_of_tip(profile, &tips->tips[i], &findings[count++]);
     for (i = 0; i < count; i++)
         finding_temper(&findings[i]);
-    qsort(findings, count, sizeof *findings, finding_compare);
+    lwp_finding_sort(findings, count);
     for (i = 0; i < count; i++)
         for (size_t j = 0; j < i; j++)
             if (strcmp(findings[j].id, findings[i].id) == 0)
