@@ -28,7 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLACES_LEAST = 8, SIBLINGS = 64 };
+enum { PLACES_LEAST = 8, SIBLINGS = 64, SAMPLES_LEAST = 16 /* of a loop that can be run: how it goes the code says, too */ };
 
 static const double share_least = 0.05;  /* of all time */
 static const double stalled_least = 0.2; /* of the loop's time, beyond what falls on its accesses by chance */
@@ -143,17 +143,19 @@ static void order_decode(struct lwp_order *order, struct lwp_order_access *acces
         access->step = lwp_order_step(NULL, 0, step, step == 0, order->profile->machine.line_bytes);
 }
 
-/* Of few moves, with those of others that go over the same object and of which no more is known. */
+/* Of few moves, with those of others that go over the same object and of which no more is known, or that they go down its columns. */
 static struct lwp_order_step order_pooled(const struct lwp_order *order, const struct lwp_order_access *access)
 {
     enum { ROOM = LWP_MOVES_KEPT * 4 };
     struct lwp_move moves[ROOM] = {0};
     size_t count = order_moves(order, access->stream, moves, ROOM);
     const size_t own = count;
-    for (size_t i = 0; i < order->count && own; i++)
-        if (&order->accesses[i] != access && order->accesses[i].step.kind == LWP_ORDER_OTHER &&
-            order->accesses[i].stream->object == access->stream->object && order->accesses[i].stream->module == access->stream->module)
-            count += order_moves(order, order->accesses[i].stream, &moves[count], ROOM - count);
+    for (size_t i = 0; i < order->count && own; i++) {
+        const struct lwp_order_access *other = &order->accesses[i];
+        const bool open = other->step.kind == LWP_ORDER_OTHER || (other->step.kind == LWP_ORDER_COLUMN && !other->step.blocks);
+        if (other != access && open && other->stream->object == access->stream->object && other->stream->module == access->stream->module)
+            count += order_moves(order, other->stream, &moves[count], ROOM - count);
+    }
     const struct lwp_order_step step = lwp_order_step(moves, count, 0, false, order->profile->machine.line_bytes);
     bool agrees = count > own && step.kind == LWP_ORDER_COLUMN;
     for (size_t i = 0; i < own && agrees; i++)
@@ -464,7 +466,7 @@ static bool order_advise(struct lwp_order *order, const struct lwp_order_access 
     const struct lwp_share share = lwp_share_of(&order->stalled, &profile->total);
     const struct lwp_tally *whole = &profile->regions[order->region].weight;
     const double of_all = lwp_share_of(whole, &profile->total).value;
-    if (!order->complete || of_all < share_least || !lwp_evidence_of_share(whole->samples, of_all))
+    if (!order->complete || of_all < share_least || whole->samples < SAMPLES_LEAST)
         return false;
     order_exchange(order, column);
     struct order_lines sum = order_sum(order);
@@ -483,8 +485,9 @@ static bool order_advise(struct lwp_order *order, const struct lwp_order_access 
     if (run) {
         tip->share = of_all;
         tip->samples = whole->samples;
-    } else if (order_fits(order) || (interchange && lwp_order_begins_sums(order)) || !lwp_evidence_of(order->stalled.samples) ||
-               share.value < share_least || order_stalled(order) < stalled_least || (!interchange && order_survives(order)))
+    } else if (!lwp_evidence_of_share(whole->samples, of_all) || order_fits(order) || (interchange && lwp_order_begins_sums(order)) ||
+               !lwp_evidence_of(order->stalled.samples) || share.value < share_least || order_stalled(order) < stalled_least ||
+               (!interchange && order_survives(order)))
         return false;
     if (tip->gain.low < gain_least)
         return false;
