@@ -106,8 +106,7 @@ struct measured_nest {
     bool goes_on;  /* ... one of both loops, which stays there in either order */
     bool stored;   /* ... and stored each time: at one place, which then is another one each time */
     bool triangle; /* rows and columns are the most that there are */
-    bool reloads;  /* what begins to be a sum is stored and loaded again in each iteration: whether a compiler keeps it in a register is not
-                    * known */
+    bool reloads;  /* what begins to be a sum is stored and loaded again in each iteration */
     double guesses; /* jumps a round that are guessed wrong: of those past code it is not known */
 };
 
@@ -258,6 +257,16 @@ static double measured_new_sum(const struct lwp_order *order, const struct lwp_o
     return *vector ? float_add_cycles : add_cycles;
 }
 
+/* Whether the access only loads what becomes a sum, which is in a register then. */
+static bool measured_kept(const struct lwp_order *order, const struct measured_nest *nest, size_t access)
+{
+    bool vector, kept = false;
+    for (size_t i = 0; i < order->count && !order->accesses[access].stream->stores; i++)
+        kept |= nest->runs[i] && nest->array[i] == nest->array[access] && nest->at[i] == nest->at[access] &&
+                measured_new_sum(order, &order->accesses[i], &vector) > 0;
+    return kept;
+}
+
 bool lwp_order_begins_sums(const struct lwp_order *order)
 {
     bool vector;
@@ -352,6 +361,8 @@ static bool measured_fill(const struct lwp_order *order, const struct measured_n
         const unsigned bytes = access->stream->bytes;
         if (interchanged && nest->sums && spacing == 0 && !access->stream->stores)
             continue; /* stays in a register: sums in an array of their own are stored nowhere else */
+        if (interchanged && !nest->reloads && spacing == 0 && measured_kept(order, nest, i))
+            continue;
         pattern->accesses[pattern->access_count++] = (struct lwp_pattern_access){.array = a,
                                                                                  .offset = (uint64_t)(nest->at[i] - nest->low[a]),
                                                                                  .bytes = bytes,
@@ -487,6 +498,13 @@ static bool measured_lengths(const struct lwp_order *order, const struct lwp_ord
     return true;
 }
 
+/* Whether a compiler may have to load a sum again in each iteration: another store of the loop may be to its place. Where there is none,
+ * what was stored is still in a register. */
+static bool measured_reloads(const struct lwp_order *order)
+{
+    return order->shape.stores > 1 && lwp_order_begins_sums(order);
+}
+
 /* What is not known is run both ways: whether sums stay in registers, and whether jumps are guessed. */
 bool lwp_order_measure(const struct lwp_order *order, const struct lwp_order_access *column, struct lwp_gain_measured *measured)
 {
@@ -497,7 +515,7 @@ bool lwp_order_measure(const struct lwp_order *order, const struct lwp_order_acc
         return false;
     const struct lwp_guesses jumps = lwp_gain_guesses(order->profile, order->region);
     const double guesses = fmin(1, jumps.ways + jumps.past + jumps.open);
-    const int sums = lwp_order_begins_sums(order) ? 2 : 1, ways = guesses > 0 ? 2 * sums : sums;
+    const int sums = measured_reloads(order) ? 2 : 1, ways = guesses > 0 ? 2 * sums : sums;
     for (int i = 0; i < ways; i++) {
         struct lwp_gain_measured of;
         nest.reloads = i % sums;
