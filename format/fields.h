@@ -40,7 +40,7 @@ RECORD(NOTE, note, LWPS_STRING_MAX + 16, TEXT(text))
 
 /* ---- t<TID>.lwps ---- */
 
-RECORD(THREAD, thread, LWPS_STRING_MAX + 64, NUMBER(tid) TIME(time) NUMBER(stack_low) NUMBER(stack_high) TEXT(name))
+RECORD(THREAD, thread, LWPS_STRING_MAX + 64, NUMBER(tid) TIME(time) NUMBER(stack_low) NUMBER(stack_high) TEXT(name) NUMBER(pointer))
 RECORD(THREAD_END, thread_end, 32, TIME(time) NUMBER(cpu_ns))
 RECORD(WATCH, watch, 256,
        TIME(end_time) PAST(time, end_time) WEIGHT(weight) BYTE(verdicts) BYTE(end) BYTE(value) NUMBER(overlap)

@@ -123,6 +123,7 @@ struct lwps_thread {
     uint64_t time;
     uint64_t stack_low, stack_high; /* 0, 0: unknown */
     const char *name;
+    uint64_t pointer; /* below it is its own part of the thread-local variables (FS base); 0: unknown */
 };
 
 struct lwps_thread_end {

@@ -34,6 +34,10 @@ void lwp_address_map_modules(struct lwp_address_map *map);
  * holds from *from to *until. Time 0: at any time. Code that the program made is in a module of its own (jit_code.h), data are not. */
 void lwp_address_map_data(const struct lwp_address_map *map, uint64_t address, uint64_t time, uint32_t *module, uint64_t *in_file,
                           uint64_t *from, uint64_t *until);
+
+/* Likewise of a thread-local variable of the program's own, of the thread with that pointer; false: the address is none's. */
+bool lwp_address_map_thread_local(const struct lwp_address_map *map, uint64_t pointer, uint64_t address, uint32_t *module,
+                                  uint64_t *in_file);
 void lwp_address_map_code(const struct lwp_address_map *map, uint64_t ip, uint64_t time, uint32_t *module, uint64_t *address,
                           uint64_t *from, uint64_t *until);
 

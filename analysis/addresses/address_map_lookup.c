@@ -135,6 +135,15 @@ void lwp_address_map_data(const struct lwp_address_map *map, uint64_t address, u
     *until = map->modules_overlap ? time : UINT64_MAX;
 }
 
+bool lwp_address_map_thread_local(const struct lwp_address_map *map, uint64_t pointer, uint64_t address, uint32_t *module,
+                                  uint64_t *in_file)
+{
+    *module = map->module_count ? map->modules[0].module : LWP_NONE; /* the program's comes first */
+    const uint64_t bytes = lwp_code_thread_local(map->profile->code, *module);
+    *in_file = LWP_THREAD_LOCAL + bytes - (pointer - address);
+    return address < pointer && pointer - address <= bytes;
+}
+
 /* The block from this start that was alive at `time` and holds the address. */
 static const struct map_block *map_block_from(const struct lwp_address_map *map, const struct map_start *start, uint64_t address,
                                               uint64_t time)

@@ -9,8 +9,8 @@ struct lwp_data_attribution {
     struct lwp_resolver *resolver;
     struct lwp_address_map *map;
     struct lwp_file_locations *locations;
-    uint64_t stack_low, stack_high; /* of the thread */
-    struct lwp_extent last;         /* the block of the access before */
+    uint64_t stack_low, stack_high, pointer; /* of the thread */
+    struct lwp_extent last;                  /* the block of the access before */
 };
 
 /* The object at a known address that the collector did not attribute, and the offset in its block or variable. `hint`:
@@ -24,6 +24,8 @@ static inline uint32_t lwp_data_attribution_at(struct lwp_data_attribution *attr
         return attribution->last.object;
     }
     uint32_t object = lwp_resolver_data(attribution->resolver, &attribution->last, hint, address, time, offset);
+    if (object == LWP_NONE)
+        object = lwp_resolver_thread_local(attribution->resolver, attribution->pointer, address, offset);
     if (object != LWP_NONE)
         return object;
     return address >= attribution->stack_low && address < attribution->stack_high
@@ -46,6 +48,9 @@ static inline uint32_t lwp_data_attribution_find(struct lwp_data_attribution *at
         return object == LWP_NONE ? lwp_resolver_special(attribution->resolver, LWP_OBJECT_UNOWNED) : object;
     }
     const struct lwp_location *frame = lwp_file_locations_frame(attribution->locations, access->home_id);
+    const uint32_t own = frame ? LWP_NONE : lwp_resolver_thread_local(attribution->resolver, attribution->pointer, access->address, offset);
+    if (own != LWP_NONE)
+        return own;
     if (!frame)
         return lwp_resolver_special(attribution->resolver, LWP_OBJECT_OTHER_STACK);
     return lwp_resolver_stack(attribution->resolver, frame, access->address - access->home_base, offset);

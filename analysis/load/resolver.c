@@ -217,6 +217,30 @@ static uint32_t resolver_static(struct lwp_resolver *self, uint64_t address, uin
     return range.object;
 }
 
+uint32_t lwp_resolver_thread_local(struct lwp_resolver *self, uint64_t pointer, uint64_t address, uint64_t *offset)
+{
+    uint32_t module;
+    uint64_t in_file, last;
+    if (!lwp_address_map_thread_local(self->map, pointer, address, &module, &in_file))
+        return LWP_NONE;
+    const struct resolver_range *known = resolver_range(self, pointer, address);
+    if (known) {
+        *offset = address - known->base;
+        return known->object;
+    }
+    struct resolver_range range = {.tag = pointer, .start = address, .end = address + 1};
+    pthread_mutex_lock(&self->profile->lock);
+    range.object = lwp_objects_static(self->profile, module, in_file, offset, &last);
+    pthread_mutex_unlock(&self->profile->lock);
+    range.base = address - *offset;
+    if (last > in_file) {
+        range.start = range.base;
+        range.end = address + (last - in_file);
+    }
+    resolver_keep(self, &range, address);
+    return range.object;
+}
+
 uint32_t lwp_resolver_data(struct lwp_resolver *self, struct lwp_extent *last, uint32_t hint, uint64_t address, uint64_t time,
                            uint64_t *offset)
 {

@@ -39,6 +39,9 @@ uint32_t lwp_resolver_allocated(struct lwp_resolver *resolver, enum lwp_object_k
 uint32_t lwp_resolver_data(struct lwp_resolver *resolver, struct lwp_extent *last, uint32_t hint, uint64_t address, uint64_t time,
                            uint64_t *offset);
 
+/* The thread-local variable of the thread with that pointer; LWP_NONE: the address is none's. */
+uint32_t lwp_resolver_thread_local(struct lwp_resolver *resolver, uint64_t pointer, uint64_t address, uint64_t *offset);
+
 /* The variable so many bytes from the frame base of the function that executes `owner`. */
 uint32_t lwp_resolver_stack(struct lwp_resolver *resolver, const struct lwp_location *owner, uint64_t from_cfa, uint64_t *offset);
 

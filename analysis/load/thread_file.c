@@ -67,6 +67,7 @@ static int reader_thread(void *to, const struct lwps_thread *record)
     struct lwp_thread_reader *reader = to;
     reader->attribution.stack_low = record->stack_low;
     reader->attribution.stack_high = record->stack_high;
+    reader->attribution.pointer = record->pointer;
     lwp_interaction_begin(&reader->shard->interaction, lwp_address_map_number(reader->attribution.map), record);
     return 0;
 }
@@ -355,7 +356,7 @@ int lwp_thread_reader_read(struct lwp_thread_reader *reader, struct lwp_address_
     lwp_resolver_enter(reader->resolver, map);
     lwp_file_locations_begin(&reader->locations);
     reader->attribution.map = map;
-    reader->attribution.stack_low = reader->attribution.stack_high = 0;
+    reader->attribution.stack_low = reader->attribution.stack_high = reader->attribution.pointer = 0;
     reader->attribution.last = (struct lwp_extent){0};
     reader->number = number;
     reader->path = path;

@@ -317,8 +317,8 @@ static int on_note(void *to, const struct lwps_note *r)
 
 static int on_thread(void *to, const struct lwps_thread *r)
 {
-    fprintf(((struct log *)to)->to, "t %u %" PRIu64 " %" PRIx64 " %" PRIx64 " %s\n", r->tid, r->time, r->stack_low,
-            r->stack_high, r->name);
+    fprintf(((struct log *)to)->to, "t %u %" PRIu64 " %" PRIx64 " %" PRIx64 " %s %" PRIx64 "\n", r->tid, r->time, r->stack_low,
+            r->stack_high, r->name, r->pointer);
     return 0;
 }
 
@@ -436,7 +436,7 @@ static void put_any(struct lwps_writer *writer, struct log *expected)
         break;
     }
     case 10: {
-        struct lwps_thread r = {id, any_time(), random_any(), random_any(), text};
+        struct lwps_thread r = {id, any_time(), random_any(), random_any(), text, random_any()};
         assert_int_equal(lwps_put_thread(writer, &r), 0);
         on_thread(expected, &r);
         break;

@@ -29,13 +29,24 @@ static bool elf_has_symbols(Elf *elf)
     return false;
 }
 
+/* The parts of all threads lie below their pointers, that of the program first (variant II of the ELF handling for thread-local storage).
+ */
+static void elf_read_thread_local(struct code_module *module, const GElf_Phdr *part, size_t capacity)
+{
+    const uint64_t alignment = part->p_align ? part->p_align : 1;
+    if (part->p_memsz > LWP_THREAD_LOCAL / 2 || alignment > LWP_THREAD_LOCAL / 2)
+        return;
+    module->thread_local = (part->p_memsz + alignment - 1) / alignment * alignment;
+    LWP_GROW(&module->sections, module->section_count, &capacity);
+    module->sections[module->section_count++] = (struct code_section){.start = LWP_THREAD_LOCAL, .end = LWP_THREAD_LOCAL + part->p_memsz};
+}
+
 static void elf_read_layout(struct code_module *module)
 {
     size_t capacity = 0, bytes = 0;
     GElf_Shdr header;
     for (Elf_Scn *section = NULL; (section = code_elf_section(module->elf, section, SHT_NULL, NULL, &header));) {
-        if (!(header.sh_flags & SHF_ALLOC) || (header.sh_flags & SHF_TLS) ||
-            header.sh_addr + header.sh_size < header.sh_addr)
+        if (!(header.sh_flags & SHF_ALLOC) || (header.sh_flags & SHF_TLS) || header.sh_addr + header.sh_size < header.sh_addr)
             continue;
         LWP_GROW(&module->sections, module->section_count, &capacity);
         module->sections[module->section_count++] = (struct code_section){
@@ -49,10 +60,15 @@ static void elf_read_layout(struct code_module *module)
     size_t segments = 0;
     if (!raw || elf_getphdrnum(module->elf, &segments))
         return;
+    const size_t sections_room = capacity;
     capacity = 0;
     for (size_t i = 0; i < segments && i < ELF_SEGMENT_LIMIT; i++) {
         GElf_Phdr part;
-        if (!gelf_getphdr(module->elf, (int)i, &part) || part.p_type != PT_LOAD || part.p_offset >= bytes)
+        if (!gelf_getphdr(module->elf, (int)i, &part))
+            continue;
+        if (part.p_type == PT_TLS && !module->thread_local)
+            elf_read_thread_local(module, &part, sections_room);
+        if (part.p_type != PT_LOAD || part.p_offset >= bytes)
             continue;
         uint64_t size = part.p_filesz < bytes - part.p_offset ? part.p_filesz : bytes - part.p_offset;
         if (part.p_vaddr + size < part.p_vaddr)
@@ -67,8 +83,7 @@ static void elf_judge(struct code_module *module)
 {
     if (code_elf_has_dwarf(module->debug_elf))
         module->info.debug_info = LWP_DEBUG_FULL;
-    else if (elf_has_symbols(module->debug_elf) || elf_has_symbols(module->elf) ||
-             code_elf_has_section(module->elf, ".gnu_debugdata"))
+    else if (elf_has_symbols(module->debug_elf) || elf_has_symbols(module->elf) || code_elf_has_section(module->elf, ".gnu_debugdata"))
         module->info.debug_info = LWP_DEBUG_SYMBOLS;
 }
 

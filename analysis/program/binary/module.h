@@ -58,6 +58,7 @@ struct code_module {
     size_t section_count;
     struct code_segment *segments;
     size_t segment_count;
+    uint64_t thread_local;      /* bytes, aligned */
     struct code_kept locations; /* address -> struct lwp_symbolized */
     struct code_kept scopes;    /* function's DIE -> struct code_scopes (scopes.c) */
     struct code_kept functions; /* range -> struct flow_function (code_loops.c) */

@@ -41,6 +41,12 @@ uint32_t lwp_code_module(struct lwp_code *code, const char *path, const uint8_t 
 uint32_t lwp_code_module_count(const struct lwp_code *code);
 const struct lwp_module *lwp_code_module_info(const struct lwp_code *code, uint32_t module);
 
+/* Where in a module's addresses its thread-local variables are: each thread has its own part of them. */
+#define LWP_THREAD_LOCAL ((uint64_t)1 << 62)
+
+/* How far below a thread's pointer its part of the program's own thread-local variables begins; 0: the module has none. */
+uint64_t lwp_code_thread_local(const struct lwp_code *code, uint32_t module);
+
 /* The data symbol that holds the address (a static variable). */
 struct lwp_symbol {
     const char *name; /* demangled */

@@ -65,22 +65,23 @@ static bool symbol_is_mark(const char *name)
 
 static void symbols_take(struct code_module *module, const GElf_Sym *symbol, const char *name)
 {
-    uint8_t type = GELF_ST_TYPE(symbol->st_info);
-    if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx == SHN_ABS || !symbol->st_value || !name ||
-        symbol_is_mark(name) || (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_OBJECT && type != STT_NOTYPE))
+    const uint8_t type = GELF_ST_TYPE(symbol->st_info);
+    const uint64_t start = symbol->st_value + (type == STT_TLS ? LWP_THREAD_LOCAL : 0);
+    if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx == SHN_ABS || !start || !name || symbol_is_mark(name) ||
+        (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_OBJECT && type != STT_NOTYPE && type != STT_TLS))
         return;
-    const struct code_section *section = code_section_at(module, symbol->st_value);
+    const struct code_section *section = code_section_at(module, start);
     if (!section || (type == STT_OBJECT && section->executable))
         return;
     struct symbol_list *list = section->executable ? &module->symbols->functions : &module->symbols->objects;
     if (list->count >= SYMBOL_LIMIT)
         return;
-    uint64_t end = symbol->st_value + symbol->st_size;
-    if (end < symbol->st_value || end > section->end)
+    uint64_t end = start + symbol->st_size;
+    if (end < start || end > section->end)
         end = section->end;
     LWP_GROW(&list->items, list->count, &list->capacity);
     list->items[list->count++] = (struct symbol){
-        .start = symbol->st_value,
+        .start = start,
         .end = symbol->st_size ? end : section->end,
         .name = name,
         .rank = symbol_rank(symbol, name),
@@ -269,6 +270,12 @@ bool lwp_code_data_is_constant(struct lwp_code *code, uint32_t module_index, uin
     struct code_module *module = code_module_at(code, module_index);
     const struct code_section *section = module ? code_section_at(module, address) : NULL;
     return section && section->constant;
+}
+
+uint64_t lwp_code_thread_local(const struct lwp_code *code, uint32_t module)
+{
+    const struct code_module *in = code_module_at(code, module);
+    return in ? in->thread_local : 0;
 }
 
 bool lwp_code_data_symbol(struct lwp_code *code, uint32_t module_index, uint64_t address, struct lwp_symbol *found)

@@ -90,6 +90,16 @@ static struct code_location variable_fbreg(struct code_module *module, Dwarf_Die
     return location;
 }
 
+/* Where a thread-local variable is, behind which the operation for that comes. */
+static bool variable_thread_local(const Dwarf_Op *ops, size_t count, uint64_t *address)
+{
+    if (count < 2 || (ops[1].atom != DW_OP_GNU_push_tls_address && ops[1].atom != DW_OP_form_tls_address) ||
+        (ops[0].atom != DW_OP_const8u && ops[0].atom != DW_OP_const4u && ops[0].atom != DW_OP_constu) || ops[0].number >= LWP_THREAD_LOCAL)
+        return false;
+    *address = LWP_THREAD_LOCAL + ops[0].number;
+    return true;
+}
+
 /* DW_OP_addr, or an index into the unit's address table. */
 static bool variable_address(Dwarf_Attribute *attribute, const Dwarf_Op *op, uint64_t *address)
 {
@@ -148,8 +158,8 @@ static bool variable_handed_over(struct code_module *module, Dwarf_Die *variable
     if (!scopes || !code_parameter_handed_over(scopes, 0, variable) || pc == code_scopes_entry(scopes))
         return false;
     const struct code_scope *function = code_scope_with_variables(scopes, 0);
-    const size_t at = LWP_PARTITION_POINT(i, 0, function->variable_count,
-                                          (uintptr_t)function->variables[i].addr < (uintptr_t)variable->addr);
+    const size_t at =
+        LWP_PARTITION_POINT(i, 0, function->variable_count, (uintptr_t)function->variables[i].addr < (uintptr_t)variable->addr);
     return at < function->variable_count && function->variables[at].addr == variable->addr;
 }
 
@@ -169,7 +179,8 @@ struct code_location code_variable_location(struct code_module *module, Dwarf_Di
         location = variable_fbreg(module, function, (int64_t)ops[0].number, pc);
     else if (count == 1 && code_register_op(&ops[0], true, &location.reg, &location.offset))
         location = variable_in_frame(module, location.reg, location.offset, pc);
-    else if (count == 1 && variable_address(&attribute, &ops[0], &location.address))
+    else if ((count == 1 && variable_address(&attribute, &ops[0], &location.address)) ||
+             (count == 2 && variable_thread_local(ops, count, &location.address)))
         location.kind = CODE_LOCATION_STATIC;
     if (location.kind == CODE_LOCATION_REGISTER && variable_handed_over(module, variable, pc))
         location.kind = CODE_LOCATION_UNKNOWN;
@@ -332,12 +343,14 @@ static void static_take(struct static_walk *walk, Dwarf_Die *die)
     Dwarf_Die type;
     uint64_t address, bytes;
     if (!dwarf_attr(die, DW_AT_location, &attribute) || dwarf_whatform(&attribute) == DW_FORM_sec_offset ||
-        dwarf_whatform(&attribute) == DW_FORM_loclistx || dwarf_getlocation(&attribute, &ops, &count) || !count ||
-        !variable_address(&attribute, &ops[0], &address) || !type_die_of(die, &type))
+        dwarf_whatform(&attribute) == DW_FORM_loclistx || dwarf_getlocation(&attribute, &ops, &count) || !count)
         return;
-    if (count == 2 && ops[1].atom == DW_OP_plus_uconst && ops[1].number < TYPE_STATIC_LIMIT) /* in a common block */
-        address += ops[1].number;
-    else if (count != 1)
+    const size_t place = variable_thread_local(ops, count, &address) ? 2 : 1;
+    if ((place == 1 && !variable_address(&attribute, &ops[0], &address)) || !type_die_of(die, &type))
+        return;
+    if (count == place + 1 && ops[place].atom == DW_OP_plus_uconst && ops[place].number < TYPE_STATIC_LIMIT) /* in a common block */
+        address += ops[place].number;
+    else if (count != place)
         return;
     Dwarf_Die stripped = type;
     if (!type_die_strip(&stripped, NULL) || (!(bytes = code_descriptor_bytes(&stripped)) && (!type_die_bytes(&type, &bytes) || !bytes)) ||

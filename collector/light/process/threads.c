@@ -99,7 +99,8 @@ static struct lwp_thread *threads_new(pid_t tid, bool own, double stands_for)
                                                          .time = thread->begun_ns,
                                                          .stack_low = thread->stack_low,
                                                          .stack_high = thread->stack_high,
-                                                         .name = name});
+                                                         .name = name,
+                                                         .pointer = own ? (uint64_t)__builtin_thread_pointer() : 0});
     thread->hooks_left = 1 + (uint32_t)(thread->begun_ns % LWP_HOOKS_TIMED); /* short threads are charged on average, too */
     thread->heap_left_out = 0;
     thread->heap_thinning = lwp_run_affords() ? 0 : LWP_RUN_GET(lwp_run, thinning);
