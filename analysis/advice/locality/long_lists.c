@@ -16,6 +16,7 @@
 #include "analysis/elements/element_count.h"
 #include "analysis/profile/objects.h"
 #include "analysis/profile/regions.h"
+#include "analysis/profile/streams.h"
 #include "analysis/program/flow/machine_code.h"
 #include "analysis/statistics/stride.h"
 
@@ -42,12 +43,10 @@ struct lists_use {
 /* Whether an access of the region to nodes goes to where the table's load has led. */
 static bool lists_begin(const struct lwp_profile *profile, const struct lwp_stream *table, uint32_t region, uint32_t nodes)
 {
-    for (uint32_t i = profile->object_streams[nodes]; i != LWP_NONE; i = profile->streams[i].next_of_object) {
-        const struct lwp_stream *stream = &profile->streams[i];
+    LWP_STREAMS_OF(profile, nodes, stream)
         if (lwp_regions_final(profile, stream->region) == region && stream->module == table->module &&
             lwp_code_begins(profile->code, table->module, table->address, stream->address))
             return true;
-    }
     return false;
 }
 
@@ -125,10 +124,9 @@ static void lists_pattern(const struct lwp_profile *profile, const struct lists_
     if (pattern->search)
         pattern->heads = (uint64_t)fmax(1, round(entries * pattern->search / use->nodes)) * sizeof(void *);
     pattern->arrays[0] = (struct lwp_pattern_array){.walk = LWP_PATTERN_CHAINED, .spacing = (uint64_t)use->spacing};
-    for (size_t i = 0; i < profile->stream_count && pattern->access_count < LWP_PATTERN_ACCESSES; i++) {
-        const struct lwp_stream *stream = &profile->streams[i];
-        if (stream->object != use->nodes_object || lwp_regions_final(profile, stream->region) != use->region || !stream->offsets.count ||
-            stream->module == LWP_NONE)
+    LWP_STREAMS_OF(profile, use->nodes_object, stream) {
+        if (lwp_regions_final(profile, stream->region) != use->region || !stream->offsets.count || stream->module == LWP_NONE ||
+            pattern->access_count == LWP_PATTERN_ACCESSES)
             continue;
         const uint64_t offset = lwp_stride_residue((int64_t)stream->offsets.items[0], element);
         const unsigned bytes = stream->bytes > 8 ? 8 : stream->bytes;
