@@ -16,7 +16,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { PARTS = 8, MANY = 64, STRETCH_LEAST = 4, NEIGHBOURS = 16 };
+enum { PARTS = 8, MANY = 64, STRETCH_LEAST = 4, NEIGHBOURS = 16, OVERLAPS_LEAST = 8 };
 
 static const double part_least = 0.01, aligned_least = 0.99, alone_least = 0.99, bytes_most = 0.5;
 
@@ -30,7 +30,8 @@ struct part {
     struct lwp_element_lattice lattice;
     bool aligned;
     bool single; /* one in each block */
-    bool lone;   /* one was seen in a block, which is no whole number of them: nobody knows whether there are others, and where */
+    bool overlaps; /* elements begin closer to each other than they are large */
+    bool lone;     /* one was seen in a block, which is no whole number of them: nobody knows whether there are others, and where */
     uint32_t object;
     struct part_inner { /* what pointers lead to in the bytes that it keeps for a value of any type */
         const struct lwp_type *type;
@@ -117,6 +118,19 @@ static void parts_choose(struct parts *parts)
         parts->accesses += parts->items[i].accesses;
 }
 
+/* Whether elements of one block begin closer to each other than they are large: of a union, say, only the part that is used was allocated.
+ * `bases` in order. */
+static bool parts_overlap(const struct lwp_object *whole, const struct lwp_type *type, const struct lwp_element_base *bases, size_t count)
+{
+    size_t closer = 0, apart = 0;
+    for (size_t i = 1; i < count; i++) {
+        const uint64_t distance = bases[i].at - bases[i - 1].at;
+        closer += distance && distance < type->bytes;
+        apart += distance >= type->bytes;
+    }
+    return whole->bytes == whole->largest && closer >= OVERLAPS_LEAST && closer > apart;
+}
+
 /* What the addresses say of where the code puts them. */
 static void parts_witness(const struct parts *parts, struct part *part)
 {
@@ -133,6 +147,7 @@ static void parts_witness(const struct parts *parts, struct part *part)
         good += bases[i].at % alignment == 0 && (!limit || bases[i].at < limit) ? bases[i].weight : 0;
     }
     part->aligned = good >= aligned_least * all;
+    part->overlaps = parts_overlap(whole, part->type, bases, count);
     part->range = (struct element_range){bases[count / 50].at, bases[count - 1 - count / 50].at + part->type->bytes};
     free(bases);
     bool one_place = part->range.high - part->range.low == part->type->bytes;
@@ -322,6 +337,12 @@ static void parts_make(struct parts *parts, struct part *part)
     object->agreement.agree = on_lattice ? part->lattice.share * part->accesses : 0;
     object->allocations = whole->allocations;
     object->largest = whole->largest;
+    if (part->overlaps && !on_lattice)
+        object->fields_unknown =
+            lwp_arena_printf(profile->arena,
+                             "most of its elements begin closer to each other than the %llu bytes of %s, so that they are "
+                             "allocated in part, and how much of each is not known",
+                             (unsigned long long)bytes, part->type->name);
     /* All of one block where nothing else is seen in it; of several, where no other type is. */
     if (part->accesses >= alone_least * (whole->bytes == whole->largest ? parts->code->accesses : parts->accesses))
         object->bytes = !part->single ? whole->bytes : whole->pool_size ? whole->bytes / whole->pool_size * object->pool_size : 0;
