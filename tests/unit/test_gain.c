@@ -1728,6 +1728,12 @@ static void test_window_of_neighbours(void **state)
     assert_int_equal(lwp_gain_window(back, sizeof back / sizeof *back, false), 5);
     assert_int_equal(lwp_gain_window(back, sizeof back / sizeof *back, true), 4);
     assert_int_equal(lwp_gain_window(back, 0, false), 0);
+    /* Eight that are visited in one order, each window a neighbour on; a few others lie elsewhere. */
+    static const double regular[] = {5, -3, 5, -3, -3, 5, -3, 6, 5, -3, -3, 5, -3, 5, -3, 14, -3, 5, -3, 5, -3, -3, 5, 6},
+                        in_order[] = {1, 1, 1, 1, 90, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -2};
+    assert_in_range(lwp_gain_window_of_next(regular, sizeof regular / sizeof *regular), 7, 9);
+    assert_int_equal(lwp_gain_window_of_next(in_order, sizeof in_order / sizeof *in_order), 1);
+    assert_int_equal(lwp_gain_window_of_next(NULL, 0), 0);
     assert_int_equal(window_of(1, 8), 0);
     for (unsigned window = 4; window <= 32; window *= 2)
         for (unsigned most = 1; most <= 2 * window; most *= 2)

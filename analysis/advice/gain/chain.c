@@ -236,6 +236,40 @@ bool lwp_gain_leads_chains(const struct lwp_profile *profile, uint32_t region, c
            !(lwp_loop_shape(profile->code, stream->module, stream->address, &shape) && (shape.steps || shape.stays));
 }
 
+/* How likely a visit and the very next one are so far apart: both of one window, or the last of one and the first of the next. */
+static double chain_step_likely(double step, double size)
+{
+    const double within = fmax(0, size - fabs(step)), on = fmax(0, size - fabs(step - size));
+    return (within + on / size) / (size * size);
+}
+
+unsigned lwp_gain_window_of_next(const double *steps, size_t count)
+{
+    double sum = 0, best = -INFINITY;
+    unsigned window = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += steps[i];
+    const double forward = sum < 0 ? -1 : 1; /* or from the last window to the first */
+    for (double size = 1; count && size <= far_elements; size++) {
+        double likely = 0;
+        for (size_t i = 0; i < count; i++)
+            likely += log((1 - few_steps) * chain_step_likely(forward * round(steps[i]), size) + few_steps / (2 * far_elements));
+        if (likely > best) {
+            best = likely;
+            window = (unsigned)size;
+        }
+    }
+    return window;
+}
+
+/* `back`: the steps back among the moves to neighbours. `most`: no more than the steps back need; 0: any. */
+static unsigned chain_window(const struct chain_moves *moves, const double *back, size_t steps, unsigned most)
+{
+    const unsigned likely = moves->next ? lwp_gain_window_of_next(moves->near, moves->count) : lwp_gain_window(back, steps, false),
+                   least = lwp_gain_window(back, steps, true), room = most > least ? most : least;
+    return most && room < likely ? room : likely;
+}
+
 /* Addresses that each search of so many loads one of, in no order: bytes from one to the next; 0: none are known. */
 static uint64_t chain_heads(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, double searches)
 {
@@ -274,7 +308,7 @@ void lwp_gain_chain_pattern(const struct lwp_profile *profile, const struct lwp_
         if (moves.near[i] < 0)
             back[steps++] = -moves.near[i];
     if ((double)steps > few_steps * (double)moves.count)
-        pattern->window = lwp_gain_window(back, steps, visit->closest);
+        pattern->window = chain_window(&moves, back, steps, visit->window_most);
 }
 
 /* Of a tree whose nodes were put in anywhere hardly a step leads to a neighbour; of one that was filled in order the last few do. */

@@ -34,6 +34,9 @@ bool lwp_gain_leads_chains(const struct lwp_profile *profile, uint32_t region, c
  * of one window, however many visits on: of n elements n - d are d apart. The most likely number, or the `least`; 0: no steps. */
 unsigned lwp_gain_window(const double *back, size_t count, bool least);
 
+/* ... by steps from one visit to the very next one, forward ones too: most likely so many, where a few steps lead elsewhere. */
+unsigned lwp_gain_window_of_next(const double *steps, size_t count);
+
 /* Where those of a search of a tree go. */
 void lwp_gain_tree_pattern(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, double spacing,
                            struct lwp_pattern *pattern);

@@ -462,15 +462,44 @@ static void measured_overlapped(struct lwp_profile *profile, const struct lwp_ga
     measured->high = fmax(measured->high, other.high);
 }
 
-/* Runs the loop as its code says, and again without what of it hardly ever runs. From how many neighbours on prefetchers do not follow a
- * chain, if they do, differs between processors: a run that takes too long has too many. */
+/* How far a run's time is from the loop's own, as a factor's logarithm: positive, it takes too long; 0: no further than paces are. */
+static double measured_apart(const struct lwp_gain_range *paces, double before)
+{
+    const double off = 1 + lwp_gain_pace_agrees;
+    return before > paces->high * off ? log(before / paces->high) : before * off < paces->low ? log(before / paces->low) : 0;
+}
+
+/* From how many neighbours on prefetchers do not follow a chain, if they do, differs between processors, and takes several times as long: a
+ * run that takes too long has too many of them. The least that steps allow are run, and where these take too little, some between. */
+static bool measured_fit_window(struct lwp_profile *profile, struct lwp_gain_visit *visit, const struct lwp_placement *before,
+                                const struct lwp_placement *after, const struct lwp_gain_measured *measured, struct measured_run *run)
+{
+    unsigned few = 0, many = run->today.window, best = many;
+    double nearest = measured->paces.high > 0 ? measured_apart(&measured->paces, run->times.before) : 0;
+    if (nearest <= 0)
+        return true;
+    for (int tries = 0; tries <= MEASURED_TRIES && many > few + 1 && nearest > 0; tries++) {
+        visit->window_most = few ? (few + many) / 2 : 1;
+        if (!measured_fit(profile, visit, before, after, measured, run))
+            return false;
+        const double apart = measured_apart(&measured->paces, run->times.before);
+        if (fabs(apart) < nearest) {
+            nearest = fabs(apart);
+            best = run->today.window;
+        }
+        if (apart > 0 && !few) /* fewer there cannot be */
+            break;
+        *(apart > 0 ? &many : &few) = run->today.window;
+    }
+    visit->window_most = best;
+    return measured_fit(profile, visit, before, after, measured, run);
+}
+
+/* Runs the loop as its code says, and again without what of it hardly ever runs. */
 static bool measured_fit_ran(struct lwp_profile *profile, struct lwp_gain_visit *visit, const struct lwp_placement *before,
                              const struct lwp_placement *after, const struct lwp_gain_measured *measured, struct measured_run *run)
 {
-    if (!measured_fit(profile, visit, before, after, measured, run))
-        return false;
-    visit->closest = run->today.window && measured->paces.high > 0 && run->times.before > measured->paces.high * (1 + lwp_gain_pace_agrees);
-    if (visit->closest && !measured_fit(profile, visit, before, after, measured, run))
+    if (!measured_fit(profile, visit, before, after, measured, run) || !measured_fit_window(profile, visit, before, after, measured, run))
         return false;
     const double took = measured->pace > 0 ? measured->pace : run->times.before;
     return !lwp_gain_leave_out(profile, visit->region, visit->visits * took, &visit->shape.work) ||

@@ -24,8 +24,9 @@ struct lwp_gain_visit {
     double jump;           /* bytes, of visits at random that all go as far (jumps.h); 0: they do not, or it is not known */
     double far;            /* of visits in a chain: the part that goes anywhere, not to a neighbour; negative: not known */
     bool whole;            /* a chain that goes through all elements, from its first to its last, whatever part of the code it is in */
-    bool closest;          /* neighbours that a chain visits in disorder are as few as the steps back that were seen allow */
     bool leads_on;         /* what addresses in the elements lead to waits for these, which stay as they are */
+    unsigned window_most;  /* neighbours that a chain visits in disorder, if the steps back that were seen allow so few; 0: as many as are
+                              likely */
     uint32_t leader; /* of visits at random: the object whose numbers are the next visit's index (lwp_loop_leads); LWP_NONE: none. One of
                       * `objects` where each is a field, or another one that the loop goes to */
     struct lwp_gain_access access;
