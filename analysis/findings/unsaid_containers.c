@@ -1,12 +1,15 @@
-/* Two changes of the program's containers, not of its structures:
+/* Three changes of the program's containers, not of its structures:
  *
  * - A priority queue's heap goes to two elements for each level. By pointers each is a memory stall, though only its key is compared; large
  *   elements are moved as a whole. With the key in the queue and the rest elsewhere both go.
  * - An array of pointers to a base class leads to objects of several classes in turn. In an array for each class they are a stream.
+ * - An array of pointers of which each leads to an element of its own: in a loop of its own code it is run (advice/layout/in_place.c), in a
+ *   function that looks one up it is not. With the elements in the array one of two stalls goes.
  *
  * Samples show what waits there. How much of it is left cannot be told from them, so no number is predicted. */
 #include "analysis/findings/unsaid_containers.h"
 
+#include "analysis/elements/element_count.h"
 #include "analysis/profile/objects.h"
 #include "analysis/profile/regions.h"
 #include "analysis/program/flow/machine_code.h"
@@ -174,9 +177,79 @@ static void classes_say(struct lwp_profile *profile, struct lwp_silence *silence
         silence);
 }
 
+/* ---- elements that have a pointer each ---- */
+
+static double slots_nodes(const struct lwp_object *object)
+{
+    return object->largest ? (double)lwp_element_used(object) / (double)object->largest : 0;
+}
+
+/* Whether the load may lead to an element of its own, anywhere, in a function that loops call. */
+static bool slots_load(const struct lwp_profile *profile, const struct lwp_stream *load)
+{
+    const struct lwp_object *object = &profile->objects[load->object];
+    struct lwp_loop_shape shape;
+    return load->bytes == sizeof(void *) && load->loads > 0 && !load->stores && load->region != LWP_NONE && load->module != LWP_NONE &&
+           !object->single && (object->kind == LWP_OBJECT_HEAP || object->kind == LWP_OBJECT_STATIC) &&
+           !lwp_loop_shape(profile->code, load->module, load->address, &shape);
+}
+
+/* The nodes that the load leads to, as many as there are pointers; LWP_NONE: none are known. */
+static uint32_t slots_elements(const struct lwp_profile *profile, const struct lwp_stream *load)
+{
+    static const double as_many = 1.25;
+    const double pointers = (double)lwp_element_used(&profile->objects[load->object]) / sizeof(void *);
+    for (size_t i = 0; i < profile->stream_count; i++) {
+        const struct lwp_stream *stream = &profile->streams[i];
+        const struct lwp_object *object = &profile->objects[stream->object];
+        const double nodes = slots_nodes(object);
+        if (stream->region == load->region && stream->module == load->module && object->single && object->type &&
+            object->type->kind == LWP_TYPE_STRUCT && !object->type->is_derived && !lwp_types_container(object->type) &&
+            !lwp_types_links_itself(object->type) && nodes <= as_many * pointers && pointers <= as_many * nodes &&
+            lwp_code_begins(profile->code, load->module, load->address, stream->address))
+            return stream->object;
+    }
+    return LWP_NONE;
+}
+
+static bool slots_change(const struct lwp_profile *profile, uint32_t pointers, uint32_t region)
+{
+    for (size_t i = 0; i < profile->stream_count; i++)
+        if (profile->streams[i].object == pointers && profile->streams[i].region == region && profile->streams[i].stores > 0)
+            return true;
+    return false;
+}
+
+static void slots_say(struct lwp_profile *profile, struct lwp_silence *silence)
+{
+    for (size_t i = 0; i < profile->stream_count; i++) {
+        const struct lwp_stream *load = &profile->streams[i];
+        const uint32_t elements = slots_load(profile, load) ? slots_elements(profile, load) : LWP_NONE;
+        if (elements == LWP_NONE || slots_change(profile, load->object, load->region))
+            continue;
+        struct lwp_tally waits = profile->objects[elements].weight;
+        lwp_tally_merge(&waits, &profile->objects[load->object].weight);
+        const struct lwp_share share = lwp_share_of(&waits, &profile->total);
+        if (share.low <= 2 * share_least)
+            continue;
+        const char *pointers = lwp_objects_name(profile, load->object);
+        container_say(
+            profile,
+            SAY("%.0f %% of the time is memory stall on %s and on %s, to each of which a pointer of the former leads", 100 * share.value,
+                pointers, lwp_objects_name(profile, elements)),
+            SAY("Keep the elements, of %llu bytes each, in the array itself, if each has one pointer there: a visit then waits once, "
+                "not twice.",
+                (unsigned long long)profile->objects[elements].element_bytes),
+            silence);
+        return;
+    }
+}
+
 void lwp_unsaid_containers_say(struct lwp_profile *profile, struct lwp_silence *silence)
 {
     heaps_say(profile, silence);
-    if (profile->code)
+    if (profile->code) {
         classes_say(profile, silence);
+        slots_say(profile, silence);
+    }
 }

@@ -8,6 +8,9 @@ enum { ACCOUNTS = 1 << 21 };
 
 struct account {
     long balance, limit;
+#ifdef LINKED /* as hash chains are */
+    struct account *next;
+#endif
     int owner, branch;
 };
 
@@ -29,6 +32,20 @@ __attribute__((noinline)) static long balances(struct account *const *accounts)
     return sum;
 }
 
+__attribute__((noinline)) static long worth(struct account *const *accounts, size_t which)
+{
+    const struct account *account = accounts[which];
+    return account->balance + account->limit + account->owner + account->branch;
+}
+
+__attribute__((noinline)) static long worths(struct account *const *accounts)
+{
+    long sum = 0;
+    for (int i = 0; i < ACCOUNTS; i++)
+        sum += worth(accounts, drawn());
+    return sum;
+}
+
 __attribute__((noinline)) static long trades(struct account **accounts)
 {
     long sum = 0;
@@ -43,7 +60,7 @@ __attribute__((noinline)) static long trades(struct account **accounts)
 
 int main(int count, char **arguments)
 {
-    const int moves = count > 1 && strcmp(arguments[1], "moves") == 0;
+    const int moves = count > 1 && strcmp(arguments[1], "moves") == 0, called = count > 1 && strcmp(arguments[1], "called") == 0;
     const long rounds = count < 3 ? 10 : atol(arguments[2]);
     struct account **accounts = malloc(ACCOUNTS * sizeof *accounts);
     long sum = 0;
@@ -52,6 +69,6 @@ int main(int count, char **arguments)
         *accounts[i] = (struct account){.balance = i, .limit = 100, .owner = i % 100, .branch = i % 7};
     }
     for (long r = 0; r < rounds; r++)
-        sum += moves ? trades(accounts) : balances(accounts);
+        sum += moves ? trades(accounts) : called ? worths(accounts) : balances(accounts);
     return printf("%ld\n", sum) < 0;
 }

@@ -56,8 +56,8 @@ static uint32_t placed_pointers(const struct lwp_profile *profile, const struct 
 static bool placed_fits(const struct lwp_layout *layout)
 {
     const struct lwp_type *type = layout->type;
-    return layout->single && type && type->kind == LWP_TYPE_STRUCT && !type->is_derived && !layout->container && !layout->around &&
-           !lwp_order_has_tails(layout) && type->owner != LWP_TYPE_OF_SYSTEM &&
+    return layout->single && type && type->kind == LWP_TYPE_STRUCT && !type->is_derived && !lwp_types_links_itself(type) &&
+           !layout->container && !layout->around && !lwp_order_has_tails(layout) && type->owner != LWP_TYPE_OF_SYSTEM &&
            (type->language == LWP_LANGUAGE_C || type->language == LWP_LANGUAGE_CXX);
 }
 

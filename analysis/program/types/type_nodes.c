@@ -41,3 +41,12 @@ bool lwp_types_is_list_node(const struct lwp_type *type)
     return (container && strstr(container, "list")) ||
            (type->owner == LWP_TYPE_OF_SYSTEM && code_begins_with(type->name, "alloc::collections::linked_list::Node<"));
 }
+
+bool lwp_types_links_itself(const struct lwp_type *type)
+{
+    const char *name = type->tag ? type->tag : type->name;
+    for (uint32_t f = 0; f < type->field_count && name && *name; f++)
+        if (type->fields[f].type && strstr(type->fields[f].type, name))
+            return true;
+    return false;
+}

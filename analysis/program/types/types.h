@@ -80,6 +80,9 @@ const char *lwp_types_container(const struct lwp_type *type);
 /* Whether it is the node of a std::map or a std::set, through which the library's functions go. */
 bool lwp_types_is_tree_node(const struct lwp_type *type);
 
+/* Whether one of its members may lead to another one of its kind: a list's, a tree's or a hash chain's node. */
+bool lwp_types_links_itself(const struct lwp_type *type);
+
 /* Whether it is the node of a list that the language's library declares: programs walk those, while nodes of trees and tables are found. */
 bool lwp_types_is_list_node(const struct lwp_type *type);
 
