@@ -4,9 +4,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
@@ -97,6 +99,52 @@ static int forks(void)
             _exit(i % 256);
         wrong += WEXITSTATUS(status_of(child)) != i % 256;
     }
+    printf("%d wrong\n", wrong);
+    return 0;
+}
+
+static volatile bool lists, listed;
+
+static int lists_slowly(struct dl_phdr_info *info, size_t size, void *unused)
+{
+    (void)info, (void)size, (void)unused;
+    lists = true;
+    while (!listed)
+        usleep(1000);
+    return 1;
+}
+
+static void *lists_images(void *unused)
+{
+    dl_iterate_phdr(lists_slowly, NULL);
+    return unused;
+}
+
+/* While a thread has the loader's lock, which the child then has for good; what the child does takes none. */
+static int forks_loading(void)
+{
+    enum { CHILDREN = 8, PATIENCE_S = 40 };
+    pthread_t lister;
+    int wrong = 0;
+    if (pthread_create(&lister, NULL, lists_images, NULL))
+        return 98;
+    while (!lists)
+        usleep(1000);
+    for (int i = 0; i < CHILDREN; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            pthread_t made;
+            alarm(PATIENCE_S);
+            work(30);
+            if (i % 2 && (pthread_create(&made, NULL, short_thread, NULL) || pthread_join(made, NULL)))
+                _exit(97);
+            _exit(i);
+        }
+        const int status = status_of(child);
+        wrong += !WIFEXITED(status) || WEXITSTATUS(status) != i;
+    }
+    listed = true;
+    pthread_join(lister, NULL);
     printf("%d wrong\n", wrong);
     return 0;
 }
@@ -428,6 +476,7 @@ int main(int argc, char **argv)
     static const struct situation situations[] = {{"threads_300", threads_300},
                                                   {"threads_10000", threads_10000},
                                                   {"forks", forks},
+                                                  {"forks_loading", forks_loading},
                                                   {"vforks", vforks},
                                                   {"vfork_signals", vfork_signals},
                                                   {"cancelled", cancelled},

@@ -123,6 +123,7 @@ SITUATIONS = [
     own("processes", "cancelled"),
     own("processes", "exit_running"),
     own("processes", "forks"),
+    own("processes", "forks_loading"),
     own("processes", "vforks"),
     own("processes", "vfork_signals"),
     own("processes", "spawns"),
@@ -142,6 +143,7 @@ SITUATIONS = [
     own("state", "floats"),
     own("state", "aligned"),
     own("state", "no_counter"),
+    own("state", "own_calls"),
     Case("state.error_number", ["sh", "-c", os.path.join(PROGRAMS, "state") + " error_number; exit $?"], builds=built("state", "state.c"), samples=-1),
     # names and allocators
     own("names", "names"),

@@ -1,12 +1,15 @@
-/* What a program may set for itself: floating-point exceptions, checks of alignment, the time stamp counter, errno. */
+/* What a program may set for itself: floating-point exceptions, checks of alignment, the time stamp counter, its own
+ * system calls, errno. */
 #define _GNU_SOURCE
 #include "work.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <xmmintrin.h>
 
 enum { ROUNDS = 300, BLOCKS = 200, THREADS = 70 };
@@ -134,6 +137,42 @@ static int no_counter(void)
     return 0;
 }
 
+static volatile char calls_selector;
+static volatile long calls_handled;
+
+static void calls_handler(int signal, siginfo_t *info, void *context)
+{
+    (void)signal;
+    calls_selector = SYSCALL_DISPATCH_FILTER_ALLOW;
+    calls_handled++;
+    ((ucontext_t *)context)->uc_mcontext.gregs[REG_RAX] = info->si_syscall + 1;
+}
+
+/* As Wine does it, whose Windows programs make system calls of Windows. */
+static int own_calls(void)
+{
+    enum { CALLS = 40, NUMBER = 9999 };
+    const struct sigaction action = {.sa_sigaction = calls_handler, .sa_flags = SA_SIGINFO};
+    long wrong = 0;
+    sigaction(SIGSYS, &action, NULL);
+    work(50);
+    if (prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, 0, 0, &calls_selector)) {
+        puts("none here");
+        return 0;
+    }
+    for (int i = 0; i < CALLS; i++) {
+        long answer;
+        calls_selector = SYSCALL_DISPATCH_FILTER_BLOCK;
+        for (long step = 0; step < 5000000; step++)
+            work_words[step * 77 & (WORK_WORDS - 1)] += step;
+        __asm__ volatile("syscall" : "=a"(answer) : "0"((long)NUMBER) : "rcx", "r11", "memory");
+        wrong += answer != NUMBER + 1;
+    }
+    calls_selector = SYSCALL_DISPATCH_FILTER_ALLOW;
+    printf("%ld handled, %ld wrong\n", calls_handled, wrong);
+    return 0;
+}
+
 static void *threads_none(void *given)
 {
     return given;
@@ -160,7 +199,8 @@ static int error_number(void)
 
 int main(int argc, char **argv)
 {
-    static const struct situation situations[] = {{"floats", floats}, {"aligned", aligned}, {"no_counter", no_counter}};
+    static const struct situation situations[] = {
+        {"floats", floats}, {"aligned", aligned}, {"no_counter", no_counter}, {"own_calls", own_calls}};
     if (argc > 1 && strcmp(argv[1], "error_number") == 0)
         return error_number();
     return situation_run(situations, sizeof situations / sizeof *situations, argv[1]);

@@ -20,6 +20,7 @@
 #include <elf.h>
 #include <link.h>
 #include <string.h>
+#include <sys/single_threaded.h>
 #include <unistd.h>
 
 enum { MODULES_MAX = 4096, HEADERS_MAX = 16, MODULE_ALIGN = 4096 };
@@ -38,6 +39,8 @@ static struct loaded_module *modules; /* MODULES_MAX of them, if any */
 static uint32_t modules_count;
 
 static int (*real_iterate)(int (*)(struct dl_phdr_info *, size_t, void *), void *);
+static bool modules_threads; /* there were several at a fork */
+static bool modules_locked;  /* in a child: perhaps the loader's lock is, for good, by a thread of a parent's */
 
 /* With the process lock held. */
 static void module_write(const struct loaded_module *module, uint32_t id)
@@ -165,20 +168,33 @@ static int module_visit(struct dl_phdr_info *info, size_t size, void *data)
 
 void lwp_modules_update(void)
 {
-    if (modules_resolve())
+    if (!modules_locked && modules_resolve())
         real_iterate(module_visit, NULL);
+}
+
+void lwp_modules_before_fork(void)
+{
+    modules_threads |= !__libc_single_threaded;
 }
 
 void lwp_modules_again(void)
 {
+    const uint32_t count = modules_count;
+    modules_locked = modules_threads;
     modules_count = 0;
     lwp_modules_update();
+    for (uint32_t i = 0; modules_locked && i < count; i++) { /* a new one's place is never after the old one's */
+        const uint64_t start = modules[i].start;
+        char first; /* that thread may have been unloading it: the loader lists it longer than it is there */
+        if (lwp_own_copy(&first, (const void *)start, sizeof first))
+            lwp_modules_see(start);
+    }
 }
 
 static void modules_end_missing(void)
 {
     static LWP_LARGE bool seen[MODULES_MAX];
-    if (!modules_resolve() || !lwp_process_lock_soon())
+    if (modules_locked || !modules_resolve() || !lwp_process_lock_soon())
         return;
     memset(seen, 0, sizeof seen);
     real_iterate(module_visit, seen);

@@ -5,7 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Records every image mapped now that is not recorded yet (not for handlers: takes the loader's lock). */
+/* Records every image mapped now that is not recorded yet. Not for handlers: takes the loader's lock. Nothing in the child of a process
+ * with several threads (below), where they are noticed as their code is sampled. */
 void lwp_modules_update(void);
 
 /* Makes sure the image that holds `ip` is recorded. Async-signal-safe. */
@@ -15,7 +16,8 @@ void lwp_modules_see(uint64_t ip);
  * does busy threads, with the recorded images that have a table of frames. */
 extern __thread bool lwp_modules_unwind;
 
-/* In the child of a fork: all of them again, into the new file. */
-void lwp_modules_again(void);
+/* Before a fork and in its child. The loader's lock may be held there by a thread that the child does not have: it is not asked for. */
+void lwp_modules_before_fork(void);
+void lwp_modules_again(void); /* all of them, into the new file */
 
 #endif

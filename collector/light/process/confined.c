@@ -2,8 +2,9 @@
  *
  * A program that confines itself (seccomp) may be killed for what sampling does, now or in what it executes: everything is
  * written and closed before, and nothing is sampled from then on. Not where it asks for a filter without giving one, which only
- * finds out whether the kernel has filters. So it is where it forbids itself the time stamp counter, which clocks are read by. The child of
- * a debugger that is about to become the program (ptrace) has the debugger's traps from there on. Not seen: bare system calls. */
+ * finds out whether the kernel has filters. So it is where it forbids itself the time stamp counter, which clocks are read by, and where it
+ * has its system calls handed to a handler of its own, as Wine has those of Windows programs: it would be handed lwp's. The child of a
+ * debugger that is about to become the program (ptrace) has the debugger's traps from there on. Not seen: bare system calls. */
 #include "collector/light/own/confinement.h"
 #include "collector/light/own/real_calls.h"
 #include "collector/light/process/dormant.h"
@@ -27,7 +28,9 @@ static void confined_leave(const char *note)
 }
 
 static const char by_filter[] = "the program confined itself (seccomp): nothing was sampled from then on",
-                  without_clock[] = "the program forbade itself the time stamp counter (PR_SET_TSC): nothing was sampled from then on";
+                  without_clock[] = "the program forbade itself the time stamp counter (PR_SET_TSC): nothing was sampled from then on",
+                  dispatched[] =
+                      "the program handles its system calls itself (PR_SET_SYSCALL_USER_DISPATCH): nothing was sampled from then on";
 
 static void confined_by_prctl(long option, long mode, long filter)
 {
@@ -35,6 +38,8 @@ static void confined_by_prctl(long option, long mode, long filter)
         confined_leave(by_filter);
     else if (option == PR_SET_TSC && mode == PR_TSC_SIGSEGV)
         confined_leave(without_clock);
+    else if (option == PR_SET_SYSCALL_USER_DISPATCH && mode)
+        confined_leave(dispatched);
 }
 
 LWP_HIDDEN long lwp_confined_syscall(long number, long a, long b, long c, long d, long e);

@@ -151,6 +151,7 @@ static void start_before_fork(void)
 {
     lwp_watched_forget(NULL, UINT64_MAX, LWPS_WATCH_FOREIGN);
     lwp_dormant_before_fork();
+    lwp_modules_before_fork();
 }
 
 static void start_child(void *unused)
