@@ -47,7 +47,8 @@ static void closing_no_samples(const struct lwp_closing *closing, const struct l
                 "no samples: the program may have been idle while --delay and --duration let lwp sample");
     else
         lwp_log(LWP_LOG_WARNING,
-                "no samples, although the program used %.2f s of CPU time; it may block all signals; "
+                "no samples, although the program used %.2f s of CPU time; each of its processes and threads may have ended too soon, "
+                "or it may block all signals; "
                 "'lwp doctor' says what works on this machine",
                 cpu_s);
 }
