@@ -10,11 +10,12 @@ only=${only-}
 failed=0 far=a/much/longer/path/than/that/of/the/other/one
 mkdir -p $far && cp -r "$BUILD/lwp" "$BUILD/exact" $far || exit 1
 cat > same.py <<'PY'
-import json, sys
+import json, re, sys
 def load(name):
     d = json.load(open(name + "/analysis.json"))
-    for key in "started", "wall_s", "cpu_s":
+    for key in "started", "wall_s", "cpu_s", "kernel_ns":
         d["run"][key] = None
+    d["run"]["notes"] = [re.sub(r"[\d.]+ (%|ms|us|s)\b", r"N \1", note) for note in d["run"]["notes"]] # of what the kernel took
     for i, process in enumerate(d["run"]["processes"]):
         process["pid"] = i
     for part in d["objects"] + [d["communication"] or {}]:
