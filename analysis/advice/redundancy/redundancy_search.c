@@ -110,13 +110,13 @@ static void loads_add(struct lwp_profile *profile, uint32_t loop, uint32_t acces
 
 /* How often the search's load, or one of a function that compares for it, is executed for each entry into its loop; infinite: nothing
  * around it was seen; 0: nor was any such load. *executions: in all. *least: samples were seen of the caller's loop only, which may go
- * round, and wait, many times without a call. */
+ * round, and wait, many times without a call; or so few that they may be of what is seldom executed and waits long. */
 static double search_trips(struct lwp_profile *profile, uint32_t search, uint32_t loop, double *executions, bool *least)
 {
     const struct lwp_watchpoints *watched = &profile->watchpoints;
     uint32_t outer = lwp_regions_final(profile, profile->regions[loop].parent);
     struct search_loads loads = {0};
-    double around[] = {[AROUND_HERE] = 0, [AROUND_CALLER] = 0};
+    double around[] = {[AROUND_HERE] = 0, [AROUND_CALLER] = 0}, seen = 0;
     for (size_t i = 0; i < watched->origin_count; i++) {
         const struct lwp_watchpoint_origin *origin = &watched->origins[i];
         if (origin->kind != LWP_WATCHPOINT_SILENT_LOAD)
@@ -129,13 +129,14 @@ static double search_trips(struct lwp_profile *profile, uint32_t search, uint32_
         else if (once && is_called_by(profile, origin->first, loop))
             loads.most = fmax(loads.most, origin_executions(profile, origin, region));
         else {
-            double *of = &around[access_around(profile, search, outer, origin->first)];
-            *of = fmax(*of, origin_executions(profile, origin, region));
+            const enum around where = access_around(profile, search, outer, origin->first);
+            around[where] = fmax(around[where], origin_executions(profile, origin, region));
+            seen = where == AROUND_HERE ? fmax(seen, (double)origin->sampled.samples) : seen;
         }
     }
     const double own = loads.leads > 0 ? loads.leads : loads.most;
     *executions = own;
-    *least = !watched->exact && around[AROUND_HERE] <= 0;
+    *least = !watched->exact && (around[AROUND_HERE] <= 0 || seen < LWP_REDUNDANCY_PAIRS);
     if (own <= 0)
         return 0;
     /* Counted, what is nearest tells, where the caller's loop goes round far more often: of loads only those count that repeat an earlier
