@@ -47,7 +47,7 @@ function findingEvidence(finding) {
     case 'redundancy': { const pair = pick('redundancies'); const of = told(pair.line || pair, redundantKind(pair)[2]); return {item: pair, of: of.of, ci: of.ci, share: of.share, samples: (pair.line || pair).samples, exact: redundantExact(pair.kind)}; }
     case 'sharing': { const item = pick('sharing'); return {item, ci: item.share_ci, samples: item.samples}; }
     case 'communication': return {item: at(list((data.communication || {}).regions), index) || {}, exact: true};
-    case 'locality': { const row = pick('locality'), traced = isNumber(row.accesses); return {item: row, ci: finding.share_ci, samples: traced ? finding.samples : row.seen, exact: traced, accesses: row.accesses}; }
+    case 'locality': { const row = pick('locality'), traced = isNumber(row.accesses); return {item: row, ci: finding.share_ci, samples: isNumber(finding.samples) || traced ? finding.samples : row.seen, exact: traced, accesses: row.accesses}; }
     default: return {item: {}};
   }
 }
