@@ -145,7 +145,7 @@ static const char *redundancy_title(struct lwp_profile *profile, const struct lw
         return SAY("%s stores what nobody reads before %s overwrites it: %.0f %% %s", first, same ? "the same line" : second, percent, of);
     case LWP_WATCHPOINT_SILENT_LOAD:
         if (item->why == LWP_CAUSE_COUNTED_LENGTH)
-            return SAY("%s counts the length of %s again, which has not changed: %.0f %% %s", second, data ? data : "a text", percent, of);
+            return SAY("%s counts the length of %s again: %.0f %% %s", second, data ? data : "a text", percent, of);
         return SAY("%s loads again what has not changed: %.0f %% %s", second, percent, of);
     case LWP_WATCHPOINT_COMPUTATION:
         return SAY("%s computes again what %s has computed: %.0f %% %s", second, same ? "the same line" : first, percent, of);

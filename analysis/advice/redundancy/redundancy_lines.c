@@ -292,6 +292,31 @@ static double computing_time(struct lwp_profile *profile, const struct region_su
     return unstalled + stalls;
 }
 
+/* Counting a length goes with all of its instructions: those of the loop of the C library's function, and those before it, which count as
+ * code of the loop that calls it. false: the access is not in such a loop. */
+static bool length_time(struct lwp_profile *profile, const struct lwp_redundancy *item, struct lwp_share *time)
+{
+    const uint32_t region = lwp_access_region(profile, line_access(item));
+    const struct lwp_context_node *node = &profile->contexts[line_access(item)];
+    const struct lwp_symbolized *code = line_code(profile, line_access(item));
+    if (item->why != LWP_CAUSE_COUNTED_LENGTH || profile->watchpoints.exact || region == LWP_NONE || !code ||
+        profile->regions[region].module != node->module || profile->regions[region].address < code->function_low ||
+        profile->regions[region].address >= code->function_high)
+        return false;
+    const double part = lwp_gain_sampled(profile) / profile->total.weight;
+    double before = 0;
+    for (size_t i = 0; i < profile->stream_count; i++) {
+        const struct lwp_stream *stream = &profile->streams[i];
+        if (stream->module == node->module && stream->address >= code->function_low && stream->address < code->function_high &&
+            lwp_regions_final(profile, stream->region) != region)
+            before += stream->weight.weight * part;
+    }
+    *time = region_time(profile, region);
+    time->value += before;
+    time->high += before;
+    return true;
+}
+
 /* The loop of the access that is not needed. Of two places only the first one's time was sampled, and then it is no bound. */
 static double item_bound(struct lwp_profile *profile, struct region_sums *sums, const struct lwp_redundancy *item)
 {
@@ -307,7 +332,11 @@ static double item_bound(struct lwp_profile *profile, struct region_sums *sums, 
         return fmin(1, around);
     if (region != lwp_access_region(profile, item->pair->first))
         return fmin(1, time.high * item->own);
-    return fmin(1, is_computed_anew(profile, sums, item) && all > 0 ? time.high * fmin(1, item->amount / all) : fmin(around, time.high));
+    const double part = all > 0 ? fmin(1, item->amount / all) : 0;
+    struct lwp_share length;
+    if (part > 0 && length_time(profile, item, &length))
+        return fmin(1, length.high * part);
+    return fmin(1, is_computed_anew(profile, sums, item) && part > 0 ? time.high * part : fmin(around, time.high));
 }
 
 /* The item's part of what its instruction wastes in one way, on whatever data and however it was called: the time of the instruction
@@ -366,8 +395,11 @@ static void line_saves(struct lwp_profile *profile, const struct lwp_redundancie
     const struct lwp_redundancy *item = &found->items[line->item];
     if (lwp_redundancy_is_search(item->why))
         lwp_redundancy_search(profile, item, line);
-    else if (is_left_out(item->why) && line->stake > 0 && !item->approximate)
-        line->saved = (struct lwp_share){line->stake, line->stake / 2 * line->time.low / line->time.value, line->stake};
+    else if (is_left_out(item->why) && line->stake > 0 && !item->approximate) {
+        struct lwp_share time;
+        const double likely = length_time(profile, item, &time) && time.high > 0 ? time.value / time.high : 1;
+        line->saved = (struct lwp_share){line->stake * likely, line->stake / 2 * line->time.low / line->time.value, line->stake};
+    }
 }
 
 /* ---- all ---- */
