@@ -98,8 +98,8 @@ def found(name):
 small = found("small")
 if len(small) != 1:
     sys.exit(f"FAILED: {small}")
-said = re.search(r"it has (2048|4096 at most) for some (\d+) nodes, so that a search at table.c:2\d.* goes through some (\d+) of them( or more)?", small[0]["title"])
-if not said or not 38000 <= int(said[2]) <= 42000 or not (10 <= int(said[3]) <= 11 if said[1] == "2048" else 5 <= int(said[3]) <= 6 and said[4]):
+said = re.search(r"it has (2048 entries|4096 entries at most) for some (\d+) nodes, so that a search at table.c:2\d.* goes through some (\d+) of them( or more)?", small[0]["title"])
+if not said or not 38000 <= int(said[2]) <= 42000 or not (10 <= int(said[3]) <= 11 if said[1] == "2048 entries" else 5 <= int(said[3]) <= 6 and said[4]):
     sys.exit(f"FAILED: {small[0]['title']}")
 if not 1.02 < small[0]["expected_speedup"][0] <= small[0]["speedup"] <= small[0]["expected_speedup"][1]:
     sys.exit(f"FAILED: {small[0]['speedup']} {small[0]['expected_speedup']}")

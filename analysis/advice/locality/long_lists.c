@@ -194,7 +194,8 @@ static void lists_say(struct lwp_profile *profile, const struct lists_use *use, 
     const struct lwp_region *region = &profile->regions[use->region];
     const char *lines = lwp_regions_lines(profile, region), *table = lwp_objects_name(profile, use->table->object);
     tip->title = lwp_arena_printf(
-        profile->arena, "Give %s more entries: it has %.0f%s for some %.0f nodes, so that a search %s goes through some %.0f of them%s",
+        profile->arena,
+        "Make the lists of %s shorter: it has %.0f entries%s for some %.0f nodes, so that a search %s goes through some %.0f of them%s",
         table, use->entries, use->sure ? "" : " at most", lists_rounded(use->nodes),
         lines              ? lwp_arena_printf(profile->arena, "at %s", lines)
         : region->function ? lwp_arena_printf(profile->arena, "in %s", region->function)
