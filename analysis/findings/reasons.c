@@ -445,6 +445,9 @@ static struct lwp_reason reason_of_library(const struct subject *subject)
                                                      : "";
     const bool judged =
         subject->layout && !subject->object->fields_unknown && (subject->layout->payload || reason_is_pool(&subject->split));
+    if (lwp_types_is_coroutine(type->tag))
+        return (struct lwp_reason){.code = "library_type",
+                                   .sentence = SAY("its type %s is the frame of a coroutine, which the compiler lays out", type->name)};
     if (judged) {
         struct lwp_reason reason = reason_of_structure(subject);
         reason.sentence = SAY("%s%s", reason.sentence, array);

@@ -19,6 +19,8 @@ bool lwp_split_of_library(struct lwp_profile *profile, const struct lwp_layout *
     bool entry = object->element_end && object->element_end < object->largest; /* of a table: its control bytes follow */
     if (object->kind == LWP_OBJECT_STATIC && lwp_objects_system_library(profile, object->module)) /* its reason says so */
         return true;
+    if (type && lwp_types_is_coroutine(type->tag)) /* likewise */
+        return true;
     if (!node && !entry)
         return false;
     lwp_profile_note(profile,

@@ -28,7 +28,7 @@ static size_t name_plain_length(const char *name)
     static const char *const suffixes[] = {
         "cold",       "part",  "isra",    "constprop", "lto_priv",   "llvm",         "clone",
         "localalias", "str",   "resume",  "_omp_fn",   "_omp_cpyfn", "omp_outlined", "omp_outlined_debug__",
-        "destroy",    "actor", "cleanup", "simdclone", "default",    "warm"};
+        "destroy",    "actor", "cleanup", "simdclone", "default",    "warm",         "Frame"};
     size_t length = strlen(name);
     for (;;) {
         size_t dot = length;

@@ -42,6 +42,12 @@ bool lwp_types_is_list_node(const struct lwp_type *type)
            (type->owner == LWP_TYPE_OF_SYSTEM && code_begins_with(type->name, "alloc::collections::linked_list::Node<"));
 }
 
+bool lwp_types_is_coroutine(const char *name)
+{
+    const size_t length = strlen(name), end = strlen(".Frame");
+    return strcmp(name, "__coro_frame_ty") == 0 || (length > end && strcmp(name + length - end, ".Frame") == 0);
+}
+
 bool lwp_types_links_itself(const struct lwp_type *type)
 {
     const char *name = type->tag ? type->tag : type->name;

@@ -45,5 +45,6 @@ enum lwp_type_owner type_die_owner(struct lwp_code *code, Dwarf_Die *die, Dwarf_
     const enum lwp_type_owner owner = type_owner_of_file(file, unit);
     const bool crate = language == LWP_LANGUAGE_RUST && !file && code_die_is_struct(die) && type_of_crate(code_die_name(code, die));
     const bool boost = owner == LWP_TYPE_OF_PROJECT && language == LWP_LANGUAGE_CXX && type_of_boost(code, file, die);
-    return crate || boost ? LWP_TYPE_OF_SYSTEM : owner;
+    const bool frame = language == LWP_LANGUAGE_CXX && dwarf_diename(die) && lwp_types_is_coroutine(dwarf_diename(die));
+    return crate || boost || frame ? LWP_TYPE_OF_SYSTEM : owner;
 }

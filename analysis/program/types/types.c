@@ -114,6 +114,8 @@ static void type_name_struct(struct lwp_code *code, struct lwp_type *type, Dwarf
     type->name = type->is_typedef && *type->tag && !fortran && type->language != LWP_LANGUAGE_RUST
                      ? type->tag
                      : type_die_declare(code, named, "");
+    if (lwp_types_is_coroutine(type->tag) && strncmp(type->tag, "_Z", 2) == 0)
+        type->name = lwp_arena_printf(code->arena, "frame of %s", code_demangle(code, type->tag));
     const char *last = strrchr(type->tag, ':');
     if (last && !strpbrk(type->tag, "<[(&{"))
         type->tag = last + 1;
