@@ -170,6 +170,7 @@ void lwp_address_map_modules(struct lwp_address_map *map)
         struct map_module *module = &map->modules[i];
         module->module =
             lwp_code_module(map->profile->code, module->path, module->build_id_bytes ? module->build_id : NULL, module->build_id_bytes);
+        map->thread_locals += lwp_code_thread_local(map->profile->code, module->module);
         map->modules_overlap |= i > MODULES_COMPARED;
         for (size_t k = 0; k < i && !map->modules_overlap; k++)
             map->modules_overlap = module->start < map->modules[k].end && map->modules[k].start < module->end;

@@ -38,6 +38,9 @@ void lwp_address_map_data(const struct lwp_address_map *map, uint64_t address, u
 /* Likewise of a thread-local variable of the program's own, of the thread with that pointer; false: the address is none's. */
 bool lwp_address_map_thread_local(const struct lwp_address_map *map, uint64_t pointer, uint64_t address, uint32_t *module,
                                   uint64_t *in_file);
+
+/* How much lies below a thread's pointer, at most, that are thread-local variables of any module. */
+uint64_t lwp_address_map_thread_locals(const struct lwp_address_map *map);
 void lwp_address_map_code(const struct lwp_address_map *map, uint64_t ip, uint64_t time, uint32_t *module, uint64_t *address,
                           uint64_t *from, uint64_t *until);
 

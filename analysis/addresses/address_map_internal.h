@@ -52,6 +52,7 @@ struct lwp_address_map {
     size_t module_count, module_room;
     struct lwp_jit_code *jit; /* the module's; NULL: there is no such code */
     uint32_t jit_module;
+    uint64_t thread_locals; /* bytes of all modules */
     bool modules_overlap; /* one was unloaded and another loaded there: time matters */
     struct map_context *contexts;
     size_t context_count, context_room;

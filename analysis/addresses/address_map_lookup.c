@@ -144,6 +144,11 @@ bool lwp_address_map_thread_local(const struct lwp_address_map *map, uint64_t po
     return address < pointer && pointer - address <= bytes;
 }
 
+uint64_t lwp_address_map_thread_locals(const struct lwp_address_map *map)
+{
+    return map->thread_locals;
+}
+
 /* The block from this start that was alive at `time` and holds the address. */
 static const struct map_block *map_block_from(const struct lwp_address_map *map, const struct map_start *start, uint64_t address,
                                               uint64_t time)

@@ -51,8 +51,9 @@ static inline uint32_t lwp_data_attribution_find(struct lwp_data_attribution *at
     const uint32_t own = frame ? LWP_NONE : lwp_resolver_thread_local(attribution->resolver, attribution->pointer, access->address, offset);
     if (own != LWP_NONE)
         return own;
+    const bool above = access->address >= attribution->stack_high && access->address < attribution->pointer; /* a library's own variables */
     if (!frame)
-        return lwp_resolver_special(attribution->resolver, LWP_OBJECT_OTHER_STACK);
+        return lwp_resolver_special(attribution->resolver, above ? LWP_OBJECT_UNOWNED : LWP_OBJECT_OTHER_STACK);
     return lwp_resolver_stack(attribution->resolver, frame, access->address - access->home_base, offset);
 }
 

@@ -62,13 +62,23 @@ static int reader_file(void *to, const struct lwps_file *file)
     return LWP_ERR_LIMIT; /* none of its records is read */
 }
 
+/* Where the stack ends: between it and the thread's pointer, in what was allocated for the stack, are thread-local variables. */
+static uint64_t reader_stack_end(const struct lwp_address_map *map, const struct lwps_thread *record)
+{
+    const uint64_t variables = lwp_address_map_thread_locals(map), pointer = record->pointer;
+    const bool inside = pointer > record->stack_low && pointer <= record->stack_high && pointer - record->stack_low > variables;
+    return inside ? pointer - variables : record->stack_high;
+}
+
 static int reader_thread(void *to, const struct lwps_thread *record)
 {
     struct lwp_thread_reader *reader = to;
-    reader->attribution.stack_low = record->stack_low;
-    reader->attribution.stack_high = record->stack_high;
-    reader->attribution.pointer = record->pointer;
-    lwp_interaction_begin(&reader->shard->interaction, lwp_address_map_number(reader->attribution.map), record);
+    struct lwps_thread thread = *record;
+    thread.stack_high = reader_stack_end(reader->attribution.map, record);
+    reader->attribution.stack_low = thread.stack_low;
+    reader->attribution.stack_high = thread.stack_high;
+    reader->attribution.pointer = thread.pointer;
+    lwp_interaction_begin(&reader->shard->interaction, lwp_address_map_number(reader->attribution.map), &thread);
     return 0;
 }
 

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Thread-local variables of the program are named, with their types, in its first thread and in others; threads do not share them.
+# Thread-local variables of the program are named, with their types, in its first thread and in others; threads do not share them. Those of
+# a library, which lie below the program's, are no variable of the program, and are not taken for a part of a thread's stack.
 set -u
 . "$SRC/tests/sampled.sh"
 fail() { echo "FAILED: $*"; exit 1; }
@@ -57,4 +58,47 @@ if others:
     sys.exit(f"FAILED: {cells[0]['share']} of the cost, and {others}")
 if any("False sharing" in f["title"] for f in analysis["findings"]):
     sys.exit(f"FAILED: {[f['title'] for f in analysis['findings']]}")
+PY
+
+cat > theirs.c <<'C'
+enum { CELLS = 160000 };
+static __thread long theirs[CELLS];
+double theirs_total(void)
+{
+    double sum = 0;
+    for (int i = 0; i < CELLS; i++)
+        sum += (double)theirs[i]++;
+    return sum;
+}
+C
+cat > user.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+double theirs_total(void);
+static __thread long mine[64];
+static void *run(void *times)
+{
+    double sum = 0;
+    for (long i = 0; i < *(long *)times; i++)
+        sum += theirs_total() + (double)mine[i % 64]++;
+    return sum < 0 ? times : NULL;
+}
+int main(int argc, char **argv)
+{
+    long times = atol(argv[argc - 1]) * 10;
+    pthread_t other;
+    if (pthread_create(&other, NULL, run, &times))
+        return 1;
+    return pthread_join(other, NULL);
+}
+C
+$CC -O2 -g -shared -fPIC -o libtheirs.so theirs.c && $CC -O2 -g -pthread -o user user.c -L. -ltheirs -Wl,-rpath,"$TMP" || fail "compile"
+collect_samples 100 user.r 50 -F 997 --max-overhead 50 -- ./user @ || fail "collect"
+"$LWP" analyze -q -f --no-measure user.r || fail "analyze"
+/usr/bin/python3 - << 'PY' || exit 1
+import json, sys
+objects = [o for o in json.load(open("user.r/analysis.json"))["objects"] if (o["share"] or 0) > 0.1]
+wrong = [(o["name"], o["kind"], o["share"]) for o in objects if o["kind"] == "stack" or o["name"] == "mine"]
+if wrong:
+    sys.exit(f"FAILED: {wrong}")
 PY
