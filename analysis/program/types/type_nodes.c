@@ -44,8 +44,8 @@ bool lwp_types_is_list_node(const struct lwp_type *type)
 
 bool lwp_types_is_coroutine(const char *name)
 {
-    const size_t length = strlen(name), end = strlen(".Frame");
-    return strcmp(name, "__coro_frame_ty") == 0 || (length > end && strcmp(name + length - end, ".Frame") == 0);
+    const size_t length = name ? strlen(name) : 0, end = strlen(".Frame");
+    return length > end && (strcmp(name, "__coro_frame_ty") == 0 || strcmp(name + length - end, ".Frame") == 0);
 }
 
 bool lwp_types_links_itself(const struct lwp_type *type)

@@ -86,7 +86,7 @@ bool lwp_types_links_itself(const struct lwp_type *type);
 /* Whether it is the node of a list that the language's library declares: programs walk those, while nodes of trees and tables are found. */
 bool lwp_types_is_list_node(const struct lwp_type *type);
 
-/* Whether a type of that name is the frame of a coroutine of C++, as GCC (_Z3runv.Frame) and Clang call them. */
+/* Whether a type of that name, or NULL, is the frame of a coroutine of C++, as GCC (_Z3runv.Frame) and Clang call them. */
 bool lwp_types_is_coroutine(const char *name);
 
 /* What the pointers visible at an access point to: candidates with a score, best first. A variable whose DWARF
