@@ -16,7 +16,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { PARTS = 8, MANY = 64, STRETCH_LEAST = 4, NEIGHBOURS = 16, OVERLAPS_LEAST = 8 };
+enum { PARTS = 8, MANY = 64, STRETCH_LEAST = 4, NEIGHBOURS = 16, OVERLAPS_LEAST = 8, FOLLOWERS_LEAST = 16 };
 
 static const double part_least = 0.01, aligned_least = 0.99, alone_least = 0.99, bytes_most = 0.5;
 
@@ -31,6 +31,7 @@ struct part {
     bool aligned;
     bool single; /* one in each block */
     bool overlaps; /* elements begin closer to each other than they are large */
+    bool follow;   /* one another, but for the borders of arrays */
     bool lone;     /* one was seen in a block, which is no whole number of them: nobody knows whether there are others, and where */
     uint32_t object;
     struct part_inner { /* what pointers lead to in the bytes that it keeps for a value of any type */
@@ -131,6 +132,20 @@ static bool parts_overlap(const struct lwp_object *whole, const struct lwp_type 
     return whole->bytes == whole->largest && closer >= OVERLAPS_LEAST && closer > apart;
 }
 
+/* Whether most elements of one block are a whole number of elements from the one before: several arrays have few borders, and values in the
+ * nodes of a container are further apart. `bases` in order. */
+static bool parts_follow(const struct lwp_object *whole, const struct lwp_type *type, const struct lwp_element_base *bases, size_t count)
+{
+    const double most = 0.75;
+    size_t multiples = 0, pairs = 0;
+    for (size_t i = 1; i < count; i++) {
+        const uint64_t distance = bases[i].at - bases[i - 1].at;
+        pairs += distance > 0;
+        multiples += distance && distance % type->bytes == 0;
+    }
+    return whole->bytes != whole->largest || pairs < FOLLOWERS_LEAST || (double)multiples >= most * (double)pairs;
+}
+
 /* What the addresses say of where the code puts them. */
 static void parts_witness(const struct parts *parts, struct part *part)
 {
@@ -148,6 +163,7 @@ static void parts_witness(const struct parts *parts, struct part *part)
     }
     part->aligned = good >= aligned_least * all;
     part->overlaps = parts_overlap(whole, part->type, bases, count);
+    part->follow = parts_follow(whole, part->type, bases, count);
     part->range = (struct element_range){bases[count / 50].at, bases[count - 1 - count / 50].at + part->type->bytes};
     free(bases);
     bool one_place = part->range.high - part->range.low == part->type->bytes;
@@ -343,6 +359,10 @@ static void parts_make(struct parts *parts, struct part *part)
                              "most of its elements begin closer to each other than the %llu bytes of %s, so that they are "
                              "allocated in part, and how much of each is not known",
                              (unsigned long long)bytes, part->type->name);
+    else if (!part->follow && !on_lattice && parts_is_alone(parts, part))
+        object->fields_unknown =
+            lwp_arena_printf(profile->arena, "its elements do not follow each other in the block that they lie in, and what is between "
+                                             "them is not known");
     /* All of one block where nothing else is seen in it; of several, where no other type is. */
     if (part->accesses >= alone_least * (whole->bytes == whole->largest ? parts->code->accesses : parts->accesses))
         object->bytes = !part->single ? whole->bytes : whole->pool_size ? whole->bytes / whole->pool_size * object->pool_size : 0;
