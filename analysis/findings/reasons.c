@@ -284,6 +284,10 @@ static struct lwp_reason reason_of_structure(const struct subject *subject)
     case LWP_SPLIT_BASE:
         return (struct lwp_reason){.code = "base_class",
                                    .sentence = "it shares a base class with a class that is advised to be changed in another way"};
+    case LWP_SPLIT_VIRTUAL:
+        return (struct lwp_reason){.code = "base_class",
+                                   .sentence = "its class has virtual bases, which lie where the compiler puts them: parts of it cannot be "
+                                               "moved to another class"};
     case LWP_SPLIT_FEW_SAMPLES:
         return reason_few(subject, subject->split.samples);
     case LWP_SPLIT_UNKNOWN_GAIN:

@@ -488,6 +488,8 @@ static bool split_try(struct lwp_profile *profile, struct lwp_layout *layout, st
         .verdict = split_before(profile, layout), .samples = layout->weight.samples, .copied = split_is_copied(layout)};
     if (reason->verdict == LWP_SPLIT_NOT_JUDGED && lwp_split_of_library(profile, layout))
         reason->verdict = LWP_SPLIT_LIBRARY;
+    if (reason->verdict == LWP_SPLIT_NOT_JUDGED && layout->type && layout->type->is_virtual)
+        reason->verdict = LWP_SPLIT_VIRTUAL;
     if (reason->verdict != LWP_SPLIT_NOT_JUDGED)
         return false;
     split_cluster(profile, layout, split_leaves_out(layout), &found);

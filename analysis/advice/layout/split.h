@@ -40,6 +40,7 @@ enum lwp_split_verdict {
     LWP_SPLIT_LITTLE_TIME,
     LWP_SPLIT_LIBRARY, /* nodes or entries of a container of the language's library */
     LWP_SPLIT_BASE,    /* would move a base class's members in another way than the advice for another class */
+    LWP_SPLIT_VIRTUAL, /* its virtual bases are where the compiler puts them */
     LWP_SPLIT_FITS_CACHE,
     LWP_SPLIT_UNSURE_SIZE,
     LWP_SPLIT_USED_TOGETHER, /* all fields that are used at all, and none is cold */

@@ -22,7 +22,7 @@ struct flatten {
         bool bits;
     } * fields;
     size_t count, capacity;
-    bool is_class, is_derived, is_rust, broken;
+    bool is_class, is_derived, is_virtual, is_rust, broken;
     bool is_part; /* of a member: its own members are not opened further */
     const char *inherited; /* the base class that is opened; NULL: none */
     bool of_library;       /* ... and not the program's */
@@ -89,7 +89,7 @@ static struct lwp_parts flatten_parts(struct flatten *flat, const struct lwp_fie
 {
     struct flatten inner = {.code = flat->code, .is_rust = flat->is_rust, .is_part = true};
     flatten_struct(&inner, type, field->offset, depth + 1);
-    bool fine = !inner.broken && inner.count > 1 && inner.count <= PARTS && strlen(field->name) < NAME_LIMIT;
+    bool fine = !inner.broken && !inner.is_virtual && inner.count > 1 && inner.count <= PARTS && strlen(field->name) < NAME_LIMIT;
     struct lwp_field *parts = lwp_arena_alloc(flat->code->arena, fine ? inner.count : 0, sizeof *parts);
     for (size_t i = 0; fine && i < inner.count; i++) {
         parts[i] = inner.fields[i].field;
@@ -329,7 +329,7 @@ static void flatten_struct(struct flatten *flat, Dwarf_Die *type, uint64_t base,
         else if (tag == DW_TAG_variant_part)
             flatten_variants(flat, &child, base, depth);
         else if (tag == DW_TAG_inheritance && !type_die_offset(&child, &offset))
-            flat->broken = true; /* which bytes are a virtual base's is not said */
+            flat->is_virtual = true; /* which bytes are a virtual base's is not said */
         else if (tag == DW_TAG_inheritance && type_die_of(&child, &parent) && type_die_strip(&parent, NULL) &&
                  code_die_is_struct(&parent))
             flatten_base(flat, &parent, base + offset, depth + 1);
@@ -339,10 +339,31 @@ static void flatten_struct(struct flatten *flat, Dwarf_Die *type, uint64_t base,
     }
 }
 
+/* Virtual bases are placed after all else, once, however many classes derive from them. */
+static void flatten_virtual_bases(struct flatten *flat, uint64_t bytes)
+{
+    uint64_t end = 0;
+    for (size_t i = 0; i < flat->count; i++) {
+        const struct lwp_field *field = &flat->fields[i].field;
+        end = field->offset + field->bytes > end ? field->offset + field->bytes : end;
+    }
+    if (end >= bytes)
+        return;
+    const char *declaration = lwp_arena_printf(flat->code->arena, "char virtual_bases[%llu]", (unsigned long long)(bytes - end));
+    flatten_add(
+        flat,
+        (struct lwp_field){
+            .name = "virtual_bases", .type = "char", .declaration = declaration, .offset = end, .bytes = bytes - end, .alignment = 1},
+        (struct lwp_parts){NULL, 0}, false);
+}
+
 bool code_type_fields(struct lwp_code *code, struct lwp_type *type, Dwarf_Die *die, struct code_payload *payload)
 {
     struct flatten flat = {.code = code, .is_rust = type->language == LWP_LANGUAGE_RUST};
     flatten_struct(&flat, die, 0, 0);
+    flat.broken |= flat.is_virtual && flat.payload.die.addr;
+    if (flat.is_virtual)
+        flatten_virtual_bases(&flat, type->bytes);
     for (size_t i = 0; i < flat.count; i++)
         if (flat.fields[i].field.offset > type->bytes ||
             flat.fields[i].field.bytes > type->bytes - flat.fields[i].field.offset)
@@ -358,6 +379,7 @@ bool code_type_fields(struct lwp_code *code, struct lwp_type *type, Dwarf_Die *d
     type->kind = dwarf_tag(die) == DW_TAG_union_type ? LWP_TYPE_UNION : LWP_TYPE_STRUCT;
     type->is_class = flat.is_class;
     type->is_derived = flat.is_derived;
+    type->is_virtual = flat.is_virtual;
     type->fields = fields;
     type->field_count = (uint32_t)flat.count;
     *payload = flat.payload;

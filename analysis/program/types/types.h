@@ -39,6 +39,7 @@ struct lwp_type {
     bool is_typedef; /* `name` needs no "struct" (typedef, or C++ class) */
     bool is_class;   /* C++ with bases or methods: a C declaration would not be the whole truth */
     bool is_derived; /* ... with bases, or a table of virtual functions: they have their place */
+    bool is_virtual; /* ... with virtual bases, which are one field at its end */
     uint64_t bytes;
     uint64_t alignment; /* what its members need, or it was declared with; 1: unknown */
     bool aligned;       /* declared with an alignment of its own (alignas, __attribute__((aligned))) */
