@@ -143,6 +143,25 @@ static void test_memory(void **state)
     }
 }
 
+/* Where fewer columns are run than a row has, the next row begins as near its end as today. */
+static void test_fewer_columns(void **state)
+{
+    (void)state;
+    enum { BEYOND = 64 };
+    const struct lwp_stream streams[] = {make_stream(1, 0x100, 20, 0)};
+    struct lwp_pattern pattern;
+    make_order(streams, 1);
+    struct lwp_order_access *column = &order.accesses[0];
+    column->columns.span = PITCH - BEYOND - column->columns.apart;
+    column->columns.places = 1000;
+    order.rows = 4.0 * (double)profile.machine.l3_bytes / LINE;
+    assert_true(lwp_order_pattern(&order, column, true, &pattern));
+    const uint64_t row = pattern.inner * column->columns.apart;
+    assert_true(row < PITCH - BEYOND);
+    assert_in_range(pattern.arrays[0].outer - row, 0, BEYOND + 4 * column->columns.apart);
+    lwp_profile_fini(&profile);
+}
+
 static uint64_t last_store(struct lwp_code *code, uint32_t module, const char *path, const char *function, unsigned bytes)
 {
     const struct lwp_symbolized *location = lwp_code_symbolize(code, module, programs_symbol(path, function));
@@ -300,9 +319,15 @@ static void test_comes_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_run),         cmocka_unit_test(test_calls),       cmocka_unit_test(test_planes),
-        cmocka_unit_test(test_memory),      cmocka_unit_test(test_loaded_rows), cmocka_unit_test(test_begins_further_on),
-        cmocka_unit_test(test_comes_again), cmocka_unit_test(test_between),
+        cmocka_unit_test(test_run),
+        cmocka_unit_test(test_calls),
+        cmocka_unit_test(test_planes),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_fewer_columns),
+        cmocka_unit_test(test_loaded_rows),
+        cmocka_unit_test(test_begins_further_on),
+        cmocka_unit_test(test_comes_again),
+        cmocka_unit_test(test_between),
     };
     return cmocka_run_group_tests(tests, programs_set_up, programs_tear_down);
 }

@@ -95,6 +95,7 @@ static int64_t measured_share(const struct lwp_order *order, size_t first, size_
 
 struct measured_nest {
     double rows, columns;             /* rounds of the inner loop, and of the one that it is interchanged with, today */
+    double whole;                     /* columns that there are: fewer may be run */
     double between;                   /* ... of a loop between the two, which stays there; 0: none moves the column */
     size_t first[LWP_PATTERN_ARRAYS]; /* access of each array */
     int64_t low[LWP_PATTERN_ARRAYS], high[LWP_PATTERN_ARRAYS];
@@ -213,6 +214,7 @@ static bool measured_gather(const struct lwp_order *order, const struct lwp_orde
     nest->rows = measured_blocks(lwp_order_rows(order, column, &nest->triangle));
     nest->columns = measured_blocks(measured_columns(order, column));
     measured_third(order, column, nest);
+    nest->whole = nest->columns;
     for (size_t i = 0; i < order->count; i++) {
         const struct lwp_stream *stream = order->accesses[i].stream;
         nest->runs[i] = lwp_order_stands(order, i);
@@ -314,6 +316,14 @@ static void measured_pivots(const struct lwp_order *order, const struct measured
     }
 }
 
+/* Bytes from one row to the next in the new order, where rows are as long as `step` today. Of fewer columns they are shorter: prefetchers
+ * go on from the end of a row to the next one, which has to be as near. */
+static uint64_t measured_row(const struct measured_nest *nest, uint64_t step, uint64_t spacing)
+{
+    const double left_out = (nest->whole - nest->columns) * (double)spacing;
+    return nest->between > 0 || nest->whole * (double)spacing > (double)step ? step : step - (uint64_t)left_out;
+}
+
 static bool measured_fill(const struct lwp_order *order, const struct measured_nest *nest, bool interchanged, struct lwp_pattern *pattern)
 {
     memset(pattern, 0, sizeof *pattern); /* padding too: patterns are compared as bytes */
@@ -346,7 +356,7 @@ static bool measured_fill(const struct lwp_order *order, const struct measured_n
             pattern->through_memory = nest->reloads;
         }
         struct lwp_pattern_array *array = &pattern->arrays[a];
-        uint64_t spacing = interchanged ? by : step, around = interchanged ? step : by;
+        uint64_t spacing = interchanged ? by : step, around = interchanged ? measured_row(nest, step, by) : by;
         /* Of accesses to one object that go on in different ways the one that goes farthest counts. */
         if (spacing + around + between >= array->spacing + array->outer + array->plane) {
             array->walk = LWP_PATTERN_NESTED;
