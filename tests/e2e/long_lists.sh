@@ -39,7 +39,8 @@ int main(int argc, char **argv)
     struct map map = {calloc(count, sizeof(bucket_t)), count};
     double sum = 0;
     for (unsigned long id = 0; id < KEYS; id++) {
-        entry_t *entry = calloc(1, sizeof *entry);
+        entry_t *entry = id % 2 ? calloc(1, sizeof *entry) : malloc(sizeof *entry); /* two data objects */
+        entry->data[1] = 0;
         entry->id = id;
         entry->link = bucket(&map, id)->head;
         bucket(&map, id)->head = entry;

@@ -62,6 +62,19 @@ static const struct lwp_stream *lists_table(const struct lwp_profile *profile, u
     return found;
 }
 
+/* Wherever they were allocated. */
+static double lists_nodes(const struct lwp_profile *profile, const struct lwp_stream *table, uint32_t region, uint32_t nodes)
+{
+    const struct lwp_type *type = profile->objects[nodes].type;
+    double count = 0;
+    for (uint32_t i = 0; i < profile->object_count; i++) {
+        const struct lwp_object *other = &profile->objects[i];
+        if (i == nodes || (type && other->type == type && lists_begin(profile, table, region, i)))
+            count += (double)lwp_element_count(other);
+    }
+    return count;
+}
+
 static double lists_spacing(const struct lwp_profile *profile, uint32_t object)
 {
     enum { WORD = 8 };
@@ -96,7 +109,7 @@ static bool lists_find(struct lwp_profile *profile, const struct lwp_sampled_row
     *use = (struct lists_use){.region = row->region,
                               .nodes_object = row->object,
                               .table = table,
-                              .nodes = (double)lwp_element_count(nodes),
+                              .nodes = lists_nodes(profile, table, row->region, row->object),
                               .spacing = lists_spacing(profile, row->object)};
     lists_entries(profile, use);
     use->visits = 1 + use->nodes / use->entries / 2;
