@@ -3,6 +3,7 @@
  * survives a rebuild and can be linked to and compared. */
 #include "analysis/findings/findings.h"
 
+#include "analysis/advice/locality/long_lists.h"
 #include "analysis/findings/finding_parts.h"
 #include "analysis/findings/unsaid_containers.h"
 #include "analysis/findings/unsaid_search.h"
@@ -458,10 +459,11 @@ static bool finding_tip_deferred(const struct lwp_answers *answers, const struct
     return false;
 }
 
-/* Another order of loops comes first: data may be laid out well for it. */
+/* Another order of loops comes first: data may be laid out well for it. So do shorter lists, where a layout was not run in today's. */
 static bool finding_deferred(struct lwp_profile *profile, const struct lwp_answers *answers, uint32_t object, const struct lwp_gain *gain)
 {
-    bool deferred = lwp_locality_tips_change(&answers->locality, &answers->tips, object, gain->speedup);
+    const bool deferred = lwp_locality_tips_change(&answers->locality, &answers->tips, object, gain->speedup) ||
+                          (!gain->measured && lwp_long_lists_are_of(&answers->tips, object));
     if (deferred)
         lwp_profile_note(profile,
                          "No other layout is advised for %s: loops over it are to be changed first, after which it may be right "

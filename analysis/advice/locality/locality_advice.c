@@ -476,7 +476,8 @@ bool lwp_locality_tips_change(const struct lwp_locality *locality, const struct 
     for (size_t i = 0; i < tips->count; i++) {
         const struct lwp_locality_tip *tip = &tips->tips[i];
         bool over = false;
-        for (size_t k = 0; k < tip->object_count && strcmp(tip->kind, "pages") != 0; k++)
+        const bool stays = strcmp(tip->kind, "pages") == 0 || strcmp(tip->kind, "lists") == 0; /* each element, as it is visited */
+        for (size_t k = 0; k < tip->object_count && !stays; k++)
             over |= tip->objects[k] == object;
         saved += over && tip->speedup > 0 ? 1 - 1 / tip->speedup : 0;
     }

@@ -223,10 +223,23 @@ static void lists_say(struct lwp_profile *profile, const struct lists_use *use, 
         table);
 }
 
+static bool lists_are(const struct lwp_locality_tip *tip)
+{
+    return strcmp(tip->kind, "lists") == 0;
+}
+
 bool lwp_long_lists_are_in(const struct lwp_locality_tips *tips, uint32_t region)
 {
     for (size_t i = 0; i < tips->count; i++)
-        if (strcmp(tips->tips[i].kind, "lists") == 0 && tips->tips[i].region == region)
+        if (lists_are(&tips->tips[i]) && tips->tips[i].region == region)
+            return true;
+    return false;
+}
+
+bool lwp_long_lists_are_of(const struct lwp_locality_tips *tips, uint32_t nodes)
+{
+    for (size_t i = 0; i < tips->count; i++)
+        if (lists_are(&tips->tips[i]) && tips->tips[i].object == nodes)
             return true;
     return false;
 }
