@@ -280,6 +280,18 @@ static bool split_shrinks(const struct lwp_split *split)
     return first.bytes < split->layout->element_bytes;
 }
 
+/* Whether an array of unknown length, as texts behind their head, would be alone in a structure: C has no such one. */
+static bool split_tail_alone(const struct lwp_layout *layout, const int *group)
+{
+    if (!layout->type || !lwp_types_is_open(layout->type))
+        return false;
+    const size_t tail = layout->field_count - 1;
+    for (size_t f = 0; f < tail; f++)
+        if (group[f] == group[tail])
+            return false;
+    return tail > 0;
+}
+
 static bool split_parts(struct lwp_profile *profile, struct lwp_layout *layout, const struct split_fields *found, struct lwp_split *split,
                         struct lwp_split_reason *reason)
 {
@@ -296,6 +308,8 @@ static bool split_parts(struct lwp_profile *profile, struct lwp_layout *layout, 
         split->groups = split_keep_small(split, kept);
         split->group = kept;
     }
+    if (split_tail_alone(layout, split->group))
+        return false;
     lwp_gain_estimate(profile, layout, split->group, split->groups, &split->gain);
     reason->unknown = lwp_types_is_tree_node(layout->type) && !split->gain.run;
     if (reason->unknown)
