@@ -7,6 +7,7 @@
 #include "analysis/profile/objects.h"
 #include "analysis/profile/regions.h"
 #include "analysis/program/flow/machine_code.h"
+#include "analysis/statistics/speedup.h"
 #include "analysis/tables/redundancy_kinds.h"
 #include "analysis/tables/severity.h"
 #include "base/path.h"
@@ -93,13 +94,6 @@ static const char *redundancy_data(struct lwp_profile *profile, const struct lwp
     return item->pair->object == LWP_NONE ? NULL : lwp_objects_name(profile, item->pair->object);
 }
 
-/* More would be more than is known. */
-static double redundancy_two_digits(double value)
-{
-    double unit = value < 100 ? 1 : pow(10, floor(log10(value)) - 1);
-    return unit * round(value / unit);
-}
-
 /* Of a search, what it goes over: what leads it from one element to the next, or else is loaded in its loop. What a function compares there
  * may as well be the key. NULL: only that is known. */
 static const struct lwp_redundancy *redundancy_searched(struct lwp_profile *profile, const struct lwp_redundancies *found,
@@ -126,7 +120,7 @@ static const char *redundancy_search_title(struct lwp_profile *profile, const st
     const char *data = searched ? redundancy_data(profile, searched) : NULL;
     return SAY("Do not search %s from one end to the other in %s: each time %s %.0f elements are looked at", data ? data : "the data",
                redundancy_location_in_loop(profile, lwp_redundancy_search_place(profile, item->pair->second)),
-               line->searched_least ? "at least" : "some", redundancy_two_digits(line->searched));
+               line->searched_least ? "at least" : "some", lwp_two_digits(line->searched));
 }
 
 static const char *redundancy_title(struct lwp_profile *profile, const struct lwp_redundancies *found,

@@ -190,6 +190,23 @@ static void resolver_keep(struct lwp_resolver *self, const struct resolver_range
     *resolver_range_at(self, range->tag, address, bits) = *range;
 }
 
+/* The variable at an address of a module's file, and around which addresses of the process it is. */
+static struct resolver_range resolver_variable(struct lwp_resolver *self, uint64_t tag, uint64_t address, uint32_t module, uint64_t in_file,
+                                               uint64_t *offset)
+{
+    struct resolver_range range = {.tag = tag, .start = address, .end = address + 1};
+    uint64_t last;
+    pthread_mutex_lock(&self->profile->lock);
+    range.object = lwp_objects_static(self->profile, module, in_file, offset, &last);
+    pthread_mutex_unlock(&self->profile->lock);
+    range.base = address - *offset;
+    if (last > in_file) {
+        range.start = range.base;
+        range.end = address + (last - in_file);
+    }
+    return range;
+}
+
 static uint32_t resolver_static(struct lwp_resolver *self, uint64_t address, uint64_t time, uint64_t *offset)
 {
     enum { TAG = 1 };
@@ -198,20 +215,12 @@ static uint32_t resolver_static(struct lwp_resolver *self, uint64_t address, uin
         *offset = address - known->base;
         return known->object;
     }
-    struct resolver_range range = {.tag = TAG, .start = address, .end = address + 1};
     uint32_t module;
-    uint64_t in_file, from, until, last;
+    uint64_t in_file, from, until;
     lwp_address_map_data(self->map, address, time, &module, &in_file, &from, &until);
     if (module == LWP_NONE)
         return LWP_NONE;
-    pthread_mutex_lock(&self->profile->lock);
-    range.object = lwp_objects_static(self->profile, module, in_file, offset, &last);
-    pthread_mutex_unlock(&self->profile->lock);
-    range.base = address - *offset;
-    if (last > in_file) {
-        range.start = range.base;
-        range.end = address + (last - in_file);
-    }
+    const struct resolver_range range = resolver_variable(self, TAG, address, module, in_file, offset);
     if (from == 0 && until == UINT64_MAX)
         resolver_keep(self, &range, address);
     return range.object;
@@ -220,7 +229,7 @@ static uint32_t resolver_static(struct lwp_resolver *self, uint64_t address, uin
 uint32_t lwp_resolver_thread_local(struct lwp_resolver *self, uint64_t pointer, uint64_t address, uint64_t *offset)
 {
     uint32_t module;
-    uint64_t in_file, last;
+    uint64_t in_file;
     if (!lwp_address_map_thread_local(self->map, pointer, address, &module, &in_file))
         return LWP_NONE;
     const struct resolver_range *known = resolver_range(self, pointer, address);
@@ -228,15 +237,7 @@ uint32_t lwp_resolver_thread_local(struct lwp_resolver *self, uint64_t pointer, 
         *offset = address - known->base;
         return known->object;
     }
-    struct resolver_range range = {.tag = pointer, .start = address, .end = address + 1};
-    pthread_mutex_lock(&self->profile->lock);
-    range.object = lwp_objects_static(self->profile, module, in_file, offset, &last);
-    pthread_mutex_unlock(&self->profile->lock);
-    range.base = address - *offset;
-    if (last > in_file) {
-        range.start = range.base;
-        range.end = address + (last - in_file);
-    }
+    const struct resolver_range range = resolver_variable(self, pointer, address, module, in_file, offset);
     resolver_keep(self, &range, address);
     return range.object;
 }

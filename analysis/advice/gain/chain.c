@@ -130,10 +130,8 @@ double lwp_gain_chain_begins(const struct lwp_profile *profile, const struct lwp
     return 1 / chain_visits(&moves);
 }
 
-/* Of so many visits, as the code can repeat them: 1, 2, 4; 0: more, or not known. The next chain begins without waiting for this one. */
-static unsigned chain_search(const struct chain_moves *moves)
+unsigned lwp_gain_search(double visits)
 {
-    const double visits = chain_visits(moves);
     return visits < M_SQRT2 ? 1 : visits < 2 * M_SQRT2 ? 2 : visits < 4 * M_SQRT2 ? 4 : 0;
 }
 
@@ -143,7 +141,7 @@ double lwp_gain_chain_ends(const struct lwp_profile *profile, const struct lwp_g
     if (visit->whole)
         return 0;
     chain_moves_of(profile, visit, spacing, &moves);
-    return chain_search(&moves) ? 0 : 1 / chain_visits(&moves);
+    return lwp_gain_search(chain_visits(&moves)) ? 0 : 1 / chain_visits(&moves);
 }
 
 /* A search that ends after 1 to n visits, each as likely, is guessed right once in n at best. In eighths of the pattern's searches, which
@@ -158,10 +156,10 @@ enum lwp_gain_pattern lwp_gain_chain(const struct lwp_profile *profile, const st
 {
     struct chain_moves moves = {0};
     chain_moves_of(profile, visit, spacing, &moves);
-    return moves.count + moves.far < MOVES_LEAST   ? LWP_GAIN_UNKNOWN
-           : moves.far >= moves.count              ? LWP_GAIN_RANDOM
-           : !visit->whole && chain_search(&moves) ? LWP_GAIN_UNKNOWN
-                                                   : LWP_GAIN_SEQUENTIAL;
+    return moves.count + moves.far < MOVES_LEAST                    ? LWP_GAIN_UNKNOWN
+           : moves.far >= moves.count                               ? LWP_GAIN_RANDOM
+           : !visit->whole && lwp_gain_search(chain_visits(&moves)) ? LWP_GAIN_UNKNOWN
+                                                                    : LWP_GAIN_SEQUENTIAL;
 }
 
 /* Visits from one access that a sample saw to a later one, in the mean: it passes fewer than so many accesses, each number as likely,
@@ -291,7 +289,7 @@ void lwp_gain_chain_pattern(const struct lwp_profile *profile, const struct lwp_
     size_t steps = 0;
     pattern->far = visit->far < 0 ? 1 : visit->far;
     chain_moves_of(profile, visit, spacing, &moves);
-    pattern->search = visit->whole ? 0 : chain_search(&moves);
+    pattern->search = visit->whole ? 0 : lwp_gain_search(chain_visits(&moves));
     if (pattern->search)
         pattern->heads = chain_heads(profile, visit, visit->elements / pattern->search);
     pattern->endings = lwp_gain_endings(chain_visits(&moves), pattern->search);

@@ -41,6 +41,10 @@ unsigned lwp_gain_window_of_next(const double *steps, size_t count);
 void lwp_gain_tree_pattern(const struct lwp_profile *profile, const struct lwp_gain_visit *visit, double spacing,
                            struct lwp_pattern *pattern);
 
+/* Visits of each of a pattern's searches, for so many in the mean, as its code can repeat them: 1, 2, 4; 0: more, or not known. The next
+ * chain begins without waiting for this one. */
+unsigned lwp_gain_search(double visits);
+
 /* Of a pattern's searches of `search` visits (0: of very many) those whose end is guessed wrong, in eighths, where searches make so many
  * `visits` on average. */
 unsigned lwp_gain_endings(double visits, unsigned search);

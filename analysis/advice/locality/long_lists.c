@@ -18,6 +18,7 @@
 #include "analysis/profile/regions.h"
 #include "analysis/profile/streams.h"
 #include "analysis/program/flow/machine_code.h"
+#include "analysis/statistics/speedup.h"
 #include "analysis/statistics/stride.h"
 
 #include <math.h>
@@ -116,12 +117,6 @@ static bool lists_find(struct lwp_profile *profile, const struct lwp_sampled_row
     return use->entries >= 2 && use->nodes >= nodes_each_least * use->entries;
 }
 
-/* Searches of so many visits each: 1, 2, 4; 0: of more than can be told from a chain without an end. */
-static unsigned lists_search(double visits)
-{
-    return visits < M_SQRT2 ? 1 : visits < 2 * M_SQRT2 ? 2 : visits < 4 * M_SQRT2 ? 4 : 0;
-}
-
 static void lists_pattern(const struct lwp_profile *profile, const struct lists_use *use, double visits, double entries,
                           struct lwp_pattern *pattern)
 {
@@ -132,7 +127,7 @@ static void lists_pattern(const struct lwp_profile *profile, const struct lists_
     pattern->elements = (uint64_t)use->nodes;
     pattern->far = 1;
     pattern->threads = 1;
-    pattern->search = lists_search(visits);
+    pattern->search = lwp_gain_search(visits);
     pattern->endings = lwp_gain_endings(visits, pattern->search);
     if (pattern->search)
         pattern->heads = (uint64_t)fmax(1, round(entries * pattern->search / use->nodes)) * sizeof(void *);
@@ -195,13 +190,6 @@ static void lists_gain(struct lwp_profile *profile, const struct lists_use *use,
     tip->gain.high = 1 / (1 - sampled * fmin(most, 0.99) * (1 - ratio.low));
 }
 
-/* Two digits: more would be more than is known. */
-static double lists_rounded(double value)
-{
-    const double unit = value < 100 ? 1 : pow(10, floor(log10(value)) - 1);
-    return unit * round(value / unit);
-}
-
 static void lists_say(struct lwp_profile *profile, const struct lists_use *use, struct lwp_locality_tip *tip)
 {
     const struct lwp_region *region = &profile->regions[use->region];
@@ -209,11 +197,11 @@ static void lists_say(struct lwp_profile *profile, const struct lists_use *use, 
     tip->title = lwp_arena_printf(
         profile->arena,
         "Make the lists of %s shorter: it has %.0f entries%s for some %.0f nodes, so that a search %s goes through some %.0f of them%s",
-        table, use->entries, use->sure ? "" : " at most", lists_rounded(use->nodes),
+        table, use->entries, use->sure ? "" : " at most", lwp_two_digits(use->nodes),
         lines              ? lwp_arena_printf(profile->arena, "at %s", lines)
         : region->function ? lwp_arena_printf(profile->arena, "in %s", region->function)
                            : "in code without a name",
-        lists_rounded(use->visits), use->sure ? "" : " or more");
+        lwp_two_digits(use->visits), use->sure ? "" : " or more");
     tip->next_step = lwp_arena_printf(
         profile->arena,
         "If %s is a hash table, give it as many entries as there are nodes, or let it grow: whenever it has more nodes than entries, "
