@@ -105,7 +105,8 @@ SITUATIONS = [
     own("limits", "stack_small"),
     own("limits", "stack_tiny"),
     Case("limits.stack_of_lwp", ["sh", "-c", "ulimit -S -s; exit 3"], shell="ulimit -S -s 64; exec \"$@\"", samples=0),
-    Case("limits.stack_refused", ["sh", "-c", "exit 3"], shell="ulimit -S -s 16; exec \"$@\"", refuses="stack is limited to 16 KiB"),
+    Case("limits.stack_refused", ["sh", "-c", "exit 3"], refuses="stack is limited to 16 KiB",
+         shell="exec env -i PATH=\"$PATH\" sh -c 'ulimit -S -s 16; exec \"$@\"' sh \"$@\""),
     # files
     own("files", "standard", shell="exec \"$@\" <&- >&- 2>&-"),
     own("files", "closed_all"),
