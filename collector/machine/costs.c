@@ -29,10 +29,10 @@ static double costs_cycle(void)
 {
     enum { PRODUCTS = 4, PRODUCT_CYCLES = 3, ROUNDS = 20000 };
     unsigned long value = 1;
-    const uint64_t begin = lwp_clock(CLOCK_PROCESS_CPUTIME_ID);
+    const uint64_t begin = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
     for (int i = 0; i < ROUNDS; i++)
         __asm__ volatile("imul $3, %0, %0\n\timul $3, %0, %0\n\timul $3, %0, %0\n\timul $3, %0, %0" : "+r"(value));
-    return (double)(lwp_clock(CLOCK_PROCESS_CPUTIME_ID) - begin) / ((double)ROUNDS * PRODUCTS * PRODUCT_CYCLES);
+    return (double)(lwp_clock(CLOCK_THREAD_CPUTIME_ID) - begin) / ((double)ROUNDS * PRODUCTS * PRODUCT_CYCLES);
 }
 
 void lwp_costs_measure(struct lwp_machine *machine)

@@ -78,10 +78,11 @@ static struct native_shared *native_shared;
 static Int native_process; /* that it is of: a forked one has it, too */
 static unsigned char native_stack[STACK_BYTES];
 
+/* Not of the process: with a limit of CPU time (native_confine()) Linux moves that clock at ticks only. */
 static uint64_t native_ns(void)
 {
     struct timespec now = {0};
-    lwp_native_call(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, (long)&now, 0, 0);
+    lwp_native_call(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, (long)&now, 0, 0);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
