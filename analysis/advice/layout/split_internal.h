@@ -1,4 +1,4 @@
-/* What split.c asks of its neighbours; of affinity regroup.c asks, too. */
+/* What split.c and its neighbours ask of each other; of affinity regroup.c asks, too. */
 #ifndef LWP_ANALYSIS_ADVICE_LAYOUT_SPLIT_INTERNAL_H
 #define LWP_ANALYSIS_ADVICE_LAYOUT_SPLIT_INTERNAL_H
 
@@ -18,6 +18,70 @@ void lwp_affinity_compute(const struct lwp_affinity_loop *loops, size_t loop_cou
 /* group[i]: the group of field i, numbered from 0 by their weight, heaviest first; fields whose weight is below
  * `cold` of the whole are left out with -1. Returns the number of groups. */
 size_t lwp_affinity_cluster(const double *affinity, const double *weights, size_t fields, double threshold, double cold, int *group);
+
+/* split_candidates.c: the other layouts that a structure may get. */
+
+struct lwp_split_fields {
+    double *affinity; /* field_count * field_count */
+    int *group;       /* of each field; -1: cold */
+    size_t groups;    /* without the cold one */
+    bool cold;
+};
+
+/* Whether loops over whole elements do not count: they do not tell fields apart, and would tie those that nobody else uses to the next
+ * best ones. Where they take most of the cost they do count. */
+bool lwp_split_leaves_out(const struct lwp_layout *layout);
+
+/* The groups of the fields; `leave_out`: without loops over whole elements. */
+void lwp_split_cluster(struct lwp_profile *profile, const struct lwp_layout *layout, bool leave_out, struct lwp_split_fields *found);
+
+/* The nodes as they are, one after the other in blocks of many. False: nothing was run, so nothing is said. */
+bool lwp_split_pool_alone(struct lwp_profile *profile, struct lwp_layout *layout, struct lwp_split *pool);
+
+/* The parts as arrays or behind pointers; they are worth it. Where loops over whole elements count it may pay for the others alone. */
+bool lwp_split_parts_of_any(struct lwp_profile *profile, struct lwp_layout *layout, const struct lwp_split_fields *found,
+                            struct lwp_split *split, struct lwp_split_reason *reason);
+
+/* Fields that are used together, of which an array of structures has holes: arrays of fields of one alignment have none. */
+bool lwp_split_without_holes(struct lwp_profile *profile, struct lwp_layout *layout, const struct lwp_split_fields *found,
+                             struct lwp_split *split, struct lwp_split_reason *reason);
+
+/* Of a container's nodes: what loops use of them, from one memory resource. `advised`: `split` is the better one of both alone; else
+ * neither is worth it: what stays of a small node takes a chunk of malloc that is hardly smaller. */
+bool lwp_split_both(struct lwp_profile *profile, struct lwp_layout *layout, const struct lwp_split_fields *found, bool advised,
+                    struct lwp_split *split, struct lwp_split_reason *reason);
+
+/* split_judge.c: what stands against a layout. */
+
+/* What notes call the structure. */
+const char *lwp_split_name(struct lwp_profile *profile, const struct lwp_layout *layout);
+
+/* "high", "medium", "low": that the structure is as it is said to be. */
+const char *lwp_split_confidence(const struct lwp_profile *profile, const struct lwp_layout *layout);
+
+/* Before another layout is tried; LWP_SPLIT_NOT_JUDGED: nothing. */
+enum lwp_split_verdict lwp_split_before(const struct lwp_profile *profile, const struct lwp_layout *layout);
+
+/* Elements that fill whole lines for nothing but to keep threads apart: without the padding they would share lines. */
+bool lwp_split_padded(struct lwp_profile *profile, const struct lwp_layout *layout, const int *group);
+
+/* Whether the gain is enough and rests on enough; `reason` keeps the best one of all. */
+bool lwp_split_worth(struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_gain *gain,
+                     struct lwp_split_reason *reason);
+
+/* Elements that belong to threads in turn: in parts smaller than a cache line, neighbours' written fields would share
+ * one, and each write would take the line from the other threads. */
+bool lwp_split_shares_falsely(struct lwp_profile *profile, const struct lwp_split *split);
+
+/* Vectors as wide as elements hide which fields are used: loops that seem to use everything may not. */
+bool lwp_split_is_vague(const struct lwp_layout *layout);
+
+/* Whether what is vague is memcpy(), memcmp() and their like: another build would not show more. */
+bool lwp_split_is_copied(const struct lwp_layout *layout);
+
+/* What stands against the layouts that were tried. */
+enum lwp_split_verdict lwp_split_against(const struct lwp_profile *profile, const struct lwp_layout *layout,
+                                         const struct lwp_split_reason *reason);
 
 /* reorder.c: the same structure with its fields in another order. `group` is that of lwp_affinity_cluster. Fills `reordered` (its
  * gain, its order; no declaration yet) and returns true when an order was found that fetches fewer cache lines. */
