@@ -437,20 +437,21 @@ static void finding_of_tip(struct lwp_profile *profile, const struct lwp_localit
         lwp_finding_gain_unknown(finding, tip->stake);
     else
         lwp_finding_gain(finding, tip->speedup > 0 ? tip->speedup : (tip->gain.low + tip->gain.high) / 2, tip->gain.low, tip->gain.high);
-    const bool pages = strcmp(tip->kind, "pages") == 0, several = pages && tip->object_count;
+    const bool pages = tip->kind == LWP_TIP_PAGES, several = pages && tip->object_count;
     finding->objects = several ? tip->objects : &tip->object; /* of loops in another order the data stay as they are */
-    finding->object_count = several ? tip->object_count : pages || strcmp(tip->kind, "padding") == 0;
+    finding->object_count = several ? tip->object_count : pages || tip->kind == LWP_TIP_PADDING;
     finding->regions = &tip->region;
     finding->region_count = tip->region != LWP_NONE;
-    finding->id = lwp_finding_id(
-        profile, tip->kind, lwp_hash_mix(lwp_hash_text(lwp_objects_name(profile, tip->object)), function ? lwp_hash_text(function) : 0));
+    finding->id =
+        lwp_finding_id(profile, lwp_tip_keys[tip->kind],
+                       lwp_hash_mix(lwp_hash_text(lwp_objects_name(profile, tip->object)), function ? lwp_hash_text(function) : 0));
 }
 
 /* Streams that collide are why more of them are walked side by side than caches keep: moving arrays comes first. */
 static bool finding_tip_deferred(const struct lwp_answers *answers, const struct lwp_locality_tip *tip)
 {
     const struct lwp_locality_row *row = &answers->locality.rows[tip->row];
-    if (strcmp(tip->kind, "fission") != 0 && strcmp(tip->kind, "padding") != 0)
+    if (tip->kind != LWP_TIP_FISSION && tip->kind != LWP_TIP_PADDING)
         return false;
     for (size_t i = 0; i < answers->conflicts.count; i++)
         for (size_t k = 0; k < answers->conflicts.conflicts[i].gain.loop_count; k++)

@@ -250,7 +250,7 @@ static bool pages_measure(struct lwp_profile *profile, const struct lwp_sampled_
 static bool pages_is_reordered(const struct lwp_locality_tips *tips, uint32_t region)
 {
     for (size_t i = 0; i < tips->count; i++)
-        if (tips->tips[i].region == region && strcmp(tips->tips[i].kind, "pages") != 0)
+        if (tips->tips[i].region == region && tips->tips[i].kind != LWP_TIP_PAGES)
             return true;
     return false;
 }
@@ -285,7 +285,7 @@ static bool pages_joined(struct lwp_profile *profile, struct lwp_locality_tip *t
     for (size_t i = 0; i < count; i++) {
         bool common = false;
         for (size_t k = 0; k < more->object_count; k++)
-            common |= strcmp(tips[i].kind, more->kind) == 0 && pages_has(&tips[i], more->objects[k]);
+            common |= tips[i].kind == more->kind && pages_has(&tips[i], more->objects[k]);
         if (!common)
             continue;
         tips[i].speedup = pages_both(tips[i].speedup, more->speedup);
@@ -360,7 +360,7 @@ void lwp_huge_pages_advise(struct lwp_profile *profile, const struct lwp_sampled
         if (group.share < share_least)
             continue;
         struct lwp_locality_tip *tip = &tips->tips[tips->count];
-        *tip = (struct lwp_locality_tip){.kind = "pages",
+        *tip = (struct lwp_locality_tip){.kind = LWP_TIP_PAGES,
                                          .row = i,
                                          .object = row->object,
                                          .region = row->region,

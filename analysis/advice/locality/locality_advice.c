@@ -395,7 +395,7 @@ static bool advise_touch(const struct advice *advice, const struct lwp_touched *
         return false;
     const char *name = lwp_objects_name(advice->profile, touched->object);
     *tip = (struct lwp_locality_tip){
-        .kind = "touch", .row = index, .object = touched->object, .region = locality->rows[index].region, .share = share};
+        .kind = LWP_TIP_TOUCH, .row = index, .object = touched->object, .region = locality->rows[index].region, .share = share};
     tip->title = lwp_arena_printf(advice->profile->arena,
                                   "%.0f %% of the accesses to %s are to memory of another NUMA node: it lies where it was touched first",
                                   100 * (1 - now), name);
@@ -410,14 +410,18 @@ static bool advise_touch(const struct advice *advice, const struct lwp_touched *
 
 /* ---- all of them ---- */
 
+const char *const lwp_tip_keys[LWP_TIP_KINDS] = {
+    [LWP_TIP_INTERCHANGE] = "interchange", [LWP_TIP_FISSION] = "fission", [LWP_TIP_PADDING] = "padding", [LWP_TIP_FUSION] = "fusion",
+    [LWP_TIP_BLOCKING] = "blocking",       [LWP_TIP_PAGES] = "pages",     [LWP_TIP_LISTS] = "lists",     [LWP_TIP_TOUCH] = "touch",
+};
+
 /* In this order: what changes the loops most comes first, since it may make the others needless. */
 static const struct {
-    const char *kind;
-    bool changes_loops; /* ... that go over the data, so that advice on its layout must wait */
+    enum lwp_tip_kind kind;
     bool (*advise)(const struct advice *, struct lwp_locality_tip *);
 } kinds[] = {
-    {"interchange", true, advise_interchange}, {"padding", false, advise_padding},   {"fission", true, advise_fission},
-    {"fusion", false, advise_fusion},          {"blocking", false, advise_blocking}, {"pages", false, advise_pages},
+    {LWP_TIP_INTERCHANGE, advise_interchange}, {LWP_TIP_PADDING, advise_padding},   {LWP_TIP_FISSION, advise_fission},
+    {LWP_TIP_FUSION, advise_fusion},           {LWP_TIP_BLOCKING, advise_blocking}, {LWP_TIP_PAGES, advise_pages},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -462,12 +466,10 @@ void lwp_locality_advise(struct lwp_profile *profile, const struct lwp_locality 
         tips->count += advise_touch(&advice, &counts->touched[i], &tips->tips[tips->count]);
 }
 
+/* ... that go over the data, so that advice on its layout must wait. */
 static bool changes_loops(const struct lwp_locality_tip *tip)
 {
-    for (size_t i = 0; i < KINDS; i++)
-        if (strcmp(kinds[i].kind, tip->kind) == 0)
-            return kinds[i].changes_loops;
-    return false;
+    return tip->kind == LWP_TIP_INTERCHANGE || tip->kind == LWP_TIP_FISSION;
 }
 
 bool lwp_locality_tips_change(const struct lwp_locality *locality, const struct lwp_locality_tips *tips, uint32_t object, double speedup)
@@ -476,7 +478,7 @@ bool lwp_locality_tips_change(const struct lwp_locality *locality, const struct 
     for (size_t i = 0; i < tips->count; i++) {
         const struct lwp_locality_tip *tip = &tips->tips[i];
         bool over = false;
-        const bool stays = strcmp(tip->kind, "pages") == 0 || strcmp(tip->kind, "lists") == 0; /* each element, as it is visited */
+        const bool stays = tip->kind == LWP_TIP_PAGES || tip->kind == LWP_TIP_LISTS; /* each element, as it is visited */
         for (size_t k = 0; k < tip->object_count && !stays; k++)
             over |= tip->objects[k] == object;
         saved += over && tip->speedup > 0 ? 1 - 1 / tip->speedup : 0;

@@ -5,8 +5,22 @@
 #include "analysis/advice/gain/gain_model.h"
 #include "analysis/advice/locality/locality.h"
 
+enum lwp_tip_kind {
+    LWP_TIP_INTERCHANGE,
+    LWP_TIP_FISSION,
+    LWP_TIP_PADDING,
+    LWP_TIP_FUSION,
+    LWP_TIP_BLOCKING,
+    LWP_TIP_PAGES,
+    LWP_TIP_LISTS,
+    LWP_TIP_TOUCH,
+    LWP_TIP_KINDS
+};
+
+extern const char *const lwp_tip_keys[LWP_TIP_KINDS]; /* of the JSON document */
+
 struct lwp_locality_tip {
-    const char *kind;           /* "interchange", "fission", "padding", "fusion", "blocking", "pages", "lists", "touch" */
+    enum lwp_tip_kind kind;
     size_t row;                 /* of the locality's rows (of the sampled ones without a trace), that it is about */
     uint32_t object, region;    /* the row's */
     double share;               /* of all weight, of the loop's data */

@@ -211,15 +211,10 @@ static void lists_say(struct lwp_profile *profile, const struct lists_use *use, 
         table);
 }
 
-static bool lists_are(const struct lwp_locality_tip *tip)
-{
-    return strcmp(tip->kind, "lists") == 0;
-}
-
 bool lwp_long_lists_are_in(const struct lwp_locality_tips *tips, uint32_t region)
 {
     for (size_t i = 0; i < tips->count; i++)
-        if (lists_are(&tips->tips[i]) && tips->tips[i].region == region)
+        if (tips->tips[i].kind == LWP_TIP_LISTS && tips->tips[i].region == region)
             return true;
     return false;
 }
@@ -227,7 +222,7 @@ bool lwp_long_lists_are_in(const struct lwp_locality_tips *tips, uint32_t region
 bool lwp_long_lists_are_of(const struct lwp_locality_tips *tips, uint32_t nodes)
 {
     for (size_t i = 0; i < tips->count; i++)
-        if (lists_are(&tips->tips[i]) && tips->tips[i].object == nodes)
+        if (tips->tips[i].kind == LWP_TIP_LISTS && tips->tips[i].object == nodes)
             return true;
     return false;
 }
@@ -248,7 +243,7 @@ void lwp_long_lists_advise(struct lwp_profile *profile, const struct lwp_sampled
             continue;
         uint32_t *object = lwp_arena_alloc(profile->arena, 1, sizeof *object);
         *object = use.nodes_object;
-        *tip = (struct lwp_locality_tip){.kind = "lists",
+        *tip = (struct lwp_locality_tip){.kind = LWP_TIP_LISTS,
                                          .row = i,
                                          .object = use.nodes_object,
                                          .region = use.region,

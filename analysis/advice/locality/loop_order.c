@@ -476,7 +476,7 @@ static bool order_advise(struct lwp_order *order, const struct lwp_order_access 
     const double left = (interchange ? sum.then : sum.blocked) / sum.now;
     if (left > lines_left)
         return false;
-    *tip = (struct lwp_locality_tip){.kind = interchange ? "interchange" : "blocking",
+    *tip = (struct lwp_locality_tip){.kind = interchange ? LWP_TIP_INTERCHANGE : LWP_TIP_BLOCKING,
                                      .share = share.value,
                                      .samples = order->stalled.samples,
                                      .gain = {order_gain(share.low, left), order_gain(share.high, left)},
