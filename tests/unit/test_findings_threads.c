@@ -47,11 +47,11 @@ static void test_same_loop(void **state)
     (void)state;
     struct lwp_profile profile;
     struct lwp_locality_tip tips[5] = {
-        {.kind = "interchange", .region = 0, .title = "a", .next_step = "first.", .speedup = 9, .gain = {1.04, 17}},
-        {.kind = "padding", .region = 0, .title = "b", .next_step = "second.", .speedup = 3, .gain = {2, 4}},
-        {.kind = "interchange", .region = 1, .title = "c", .next_step = "third.", .speedup = 2, .gain = {1.1, 3}},
-        {.kind = "pages", .region = 2, .title = "d", .next_step = "fourth.", .speedup = 1.5, .gain = {1.2, 3}, .samples = 49},
-        {.kind = "pages", .region = 3, .title = "e", .next_step = "fifth.", .speedup = 1.4, .gain = {1.2, 3}, .samples = 100}};
+        {.kind = LWP_TIP_INTERCHANGE, .region = 0, .title = "a", .next_step = "first.", .speedup = 9, .gain = {1.04, 17}},
+        {.kind = LWP_TIP_PADDING, .region = 0, .title = "b", .next_step = "second.", .speedup = 3, .gain = {2, 4}},
+        {.kind = LWP_TIP_INTERCHANGE, .region = 1, .title = "c", .next_step = "third.", .speedup = 2, .gain = {1.1, 3}},
+        {.kind = LWP_TIP_PAGES, .region = 2, .title = "d", .next_step = "fourth.", .speedup = 1.5, .gain = {1.2, 3}, .samples = 49},
+        {.kind = LWP_TIP_PAGES, .region = 3, .title = "e", .next_step = "fifth.", .speedup = 1.4, .gain = {1.2, 3}, .samples = 100}};
     struct lwp_answers answers = {.tips = {.tips = tips, .count = 5}};
     struct lwp_locality_row row = {0};
     answers.locality = (struct lwp_locality){.rows = &row, .count = 1};
@@ -94,8 +94,8 @@ static void test_gain_unknown(void **state)
 {
     (void)state;
     struct lwp_profile profile;
-    struct lwp_locality_tip tips[2] = {{.kind = "interchange", .region = LWP_NONE, .title = "most", .next_step = "?", .stake = 0.9},
-                                       {.kind = "blocking", .region = LWP_NONE, .title = "little", .next_step = "?", .stake = 0.05}};
+    struct lwp_locality_tip tips[2] = {{.kind = LWP_TIP_INTERCHANGE, .region = LWP_NONE, .title = "most", .next_step = "?", .stake = 0.9},
+                                       {.kind = LWP_TIP_BLOCKING, .region = LWP_NONE, .title = "little", .next_step = "?", .stake = 0.05}};
     struct lwp_answers answers = {.tips = {.tips = tips, .count = 2}};
     struct lwp_locality_row row = {.region = LWP_NONE};
     answers.locality = (struct lwp_locality){.rows = &row, .count = 1};
