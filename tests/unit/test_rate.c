@@ -132,6 +132,13 @@ bool lwp_suspension_begin(struct lwp_suspension *suspension, struct lwp_timer *t
     return false;
 }
 
+bool lwp_suspension_end_at_tick(struct lwp_suspension *suspension, struct lwp_timer *timer, uint64_t suspended_ns, uint64_t cpu_ns,
+                                bool nowhere)
+{
+    (void)suspension, (void)timer, (void)suspended_ns, (void)cpu_ns, (void)nowhere;
+    return true;
+}
+
 bool lwp_suspension_pause(struct lwp_suspension *suspension, struct lwp_timer *timer, uint64_t ns)
 {
     (void)suspension, (void)timer, (void)ns;

@@ -27,7 +27,8 @@ enum {
     SOON_NS = 100000,
     AGAIN_NS = 1000000,
     MADE_A_LOOK = 64,
-    COST_FIRST_NS = 50000
+    COST_FIRST_NS = 50000,
+    ENDED_MANY = 8
 };
 
 /* A place is a thread's from WAITS to FREE; only who looks at the table has it in LOOKED_AT, and not for long. */
@@ -49,6 +50,7 @@ static LWP_LARGE struct {
     uint32_t drawn, seed;
     uint64_t made_cpu_ns, each_ns; /* CPU time of the process at the last look by a maker, and for each thread made before it */
     uint64_t cost_ns, costs;       /* of those that were set up, how many */
+    unsigned ended, ended_soon;    /* of these; before they had run for as long as that takes */
     int looks;
 } late;
 
@@ -80,15 +82,45 @@ void lwp_late_threads_charge(uint64_t ns, bool set_up)
         __atomic_fetch_add(&late.costs, 1, __ATOMIC_RELAXED);
 }
 
+static uint64_t late_cost_ns(void)
+{
+    uint64_t costs = __atomic_load_n(&late.costs, __ATOMIC_RELAXED);
+    return costs ? __atomic_load_n(&late.cost_ns, __ATOMIC_RELAXED) / costs : COST_FIRST_NS;
+}
+
+void lwp_late_threads_ended(uint64_t ran_ns)
+{
+    __atomic_fetch_add(&late.ended, 1, __ATOMIC_RELAXED);
+    if (ran_ns < 2 * late_cost_ns()) /* what was done for it is in it */
+        __atomic_fetch_add(&late.ended_soon, 1, __ATOMIC_RELAXED);
+}
+
 /* ---- whether a new thread is set up at once ---- */
+
+/* The run's advance is there for programs that work on what they build, not for one that makes threads for next to nothing. */
+static bool late_is_rich(void)
+{
+    unsigned ended = __atomic_load_n(&late.ended, __ATOMIC_RELAXED), soon = __atomic_load_n(&late.ended_soon, __ATOMIC_RELAXED);
+    return (ended < ENDED_MANY || 2 * soon < ended) && lwp_run_is_rich();
+}
+
+/* How many threads ago the last look was, where there is one now: at every 64th, and at the first 8, 16 and 32. 0: there is none. */
+static unsigned late_look_after(unsigned made)
+{
+    if (made % MADE_A_LOOK == 0)
+        return made > MADE_A_LOOK ? MADE_A_LOOK : made ? MADE_A_LOOK / 2 : 1;
+    if (made > MADE_A_LOOK || made < ENDED_MANY || made & (made - 1))
+        return 0;
+    return made == ENDED_MANY ? made : made / 2;
+}
 
 /* CPU time that the process uses for each thread that it makes. */
 static uint64_t late_each_ns(void)
 {
-    unsigned made = __atomic_fetch_add(&late.made, 1, __ATOMIC_RELAXED);
-    if (made % MADE_A_LOOK == 0) {
+    unsigned made = __atomic_fetch_add(&late.made, 1, __ATOMIC_RELAXED), since = late_look_after(made);
+    if (since) {
         uint64_t now = lwp_clock(CLOCK_PROCESS_CPUTIME_ID);
-        late.each_ns = made ? (now - late.made_cpu_ns) / MADE_A_LOOK : now;
+        late.each_ns = (now - late.made_cpu_ns) / since;
         late.made_cpu_ns = now;
         lwp_late_threads_look();
     }
@@ -99,10 +131,9 @@ static double late_chance(void)
 {
     if (!late.possible)
         return 1;
-    uint64_t each_ns = late_each_ns(), costs = __atomic_load_n(&late.costs, __ATOMIC_RELAXED);
-    uint64_t cost_ns = costs ? __atomic_load_n(&late.cost_ns, __ATOMIC_RELAXED) / costs : COST_FIRST_NS;
+    uint64_t each_ns = late_each_ns();
     bool full = __atomic_load_n(&late.waiting, __ATOMIC_RELAXED) >= LATE_MOST;
-    return full || lwp_run_is_rich() ? 1 : lwp_run_join_chance(each_ns, cost_ns);
+    return full || late_is_rich() ? 1 : lwp_run_join_chance(each_ns, late_cost_ns());
 }
 
 double lwp_late_threads_draw(void)

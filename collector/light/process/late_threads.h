@@ -15,6 +15,9 @@ void lwp_late_threads_after_fork(void); /* in the child: there are none */
 /* What setting a thread up has cost, or ending one. */
 void lwp_late_threads_charge(uint64_t ns, bool set_up);
 
+/* One that was set up at once ends, having run for `ran_ns` of CPU time. */
+void lwp_late_threads_ended(uint64_t ran_ns);
+
 /* By the thread that makes another: how many threads that one stands for, if it is set up at once. 0: it is not chosen. */
 double lwp_late_threads_draw(void);
 

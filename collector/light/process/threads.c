@@ -150,9 +150,9 @@ static void threads_close(struct lwp_thread *thread, bool own)
 {
     thread->attached = false;
     lwp_sampler_detach(thread);
-    lwps_put_thread_end(&thread->file,
-                        &(struct lwps_thread_end){.time = lwp_clock(CLOCK_MONOTONIC),
-                                                  .cpu_ns = own ? lwp_clock(CLOCK_THREAD_CPUTIME_ID) : thread->last_cpu_ns});
+    const uint64_t ran_ns = own ? lwp_clock(CLOCK_THREAD_CPUTIME_ID) : thread->last_cpu_ns;
+    lwps_put_thread_end(&thread->file, &(struct lwps_thread_end){.time = lwp_clock(CLOCK_MONOTONIC), .cpu_ns = ran_ns});
+    lwp_late_threads_ended(ran_ns);
     lwps_writer_close(&thread->file);
     lwps_paths_free(&thread->contexts);
     lwp_run_tell(thread);

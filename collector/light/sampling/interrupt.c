@@ -97,6 +97,13 @@ static bool interrupt_is_bound(struct lwp_thread *self, struct lwp_sampler *samp
     return true;
 }
 
+/* A system call leaves in RCX where it returns to: what came within one is handled there. */
+static bool interrupt_is_nowhere(const struct lwp_interrupt *interrupt)
+{
+    const greg_t *registers = interrupt->context->uc_mcontext.gregs;
+    return registers[REG_RIP] == registers[REG_RCX] || interrupt->self->busy > 1 || lwp_is_ours((const void *)registers[REG_RIP]);
+}
+
 /* The end of a suspension, or a tick that was under way when it began: the time of that is in the suspension. */
 static bool interrupt_is_for_suspension(const struct lwp_interrupt *interrupt)
 {
@@ -105,8 +112,8 @@ static bool interrupt_is_for_suspension(const struct lwp_interrupt *interrupt)
     if (ended && interrupt_is_bound(interrupt->self, sampler))
         return true;
     if (ended)
-        lwp_rate_end_suspension(interrupt->self, sampler);
-    else if (interrupt->debug < 0 && sampler->suspension.suspended)
+        return !lwp_rate_end_suspension(interrupt->self, sampler, interrupt_is_nowhere(interrupt));
+    if (interrupt->debug < 0 && sampler->suspension.suspended)
         lwp_budget_spend(&interrupt->self->budget, LWP_COST_SAMPLES, lwp_stop_cost_sample(lwp_sampling.kind));
     else
         return false;

@@ -171,9 +171,10 @@ static void rate_draw(struct lwp_thread *self, struct lwp_sampler *sampler)
 
 void lwp_rate_next(struct lwp_thread *self, struct lwp_sampler *sampler, uint64_t cpu_ns)
 {
+    const enum lwp_timer_kind kind =
+        lwp_suspension_is_on(&sampler->suspension) && sampler->suspension.at_tick ? LWP_TIMER_POSIX : lwp_sampling.kind;
     self->last_cpu_ns = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
-    lwp_budget_spend(&self->budget, LWP_COST_SAMPLES,
-                     lwp_stop_cost_handler(self->last_cpu_ns - cpu_ns) + lwp_stop_cost_sample(lwp_sampling.kind));
+    lwp_budget_spend(&self->budget, LWP_COST_SAMPLES, lwp_stop_cost_handler(self->last_cpu_ns - cpu_ns) + lwp_stop_cost_sample(kind));
     rate_review(self, sampler, self->last_cpu_ns);
     lwp_run_tell(self);
     if (sampler->timer)
@@ -238,15 +239,22 @@ static void rate_look(struct lwp_thread *self, struct lwp_sampler *sampler, uint
     lwp_suspension_end_pause(&sampler->suspension, sampler->timer, sampler->next_ns);
 }
 
-void lwp_rate_end_suspension(struct lwp_thread *self, struct lwp_sampler *sampler)
+bool lwp_rate_end_suspension(struct lwp_thread *self, struct lwp_sampler *sampler, bool nowhere)
 {
     uint64_t cpu = lwp_clock(CLOCK_THREAD_CPUTIME_ID);
     if (lwp_suspension_is_pause(&sampler->suspension)) {
         rate_look(self, sampler, cpu);
-        return;
+        return false;
+    }
+    if (sampler->suspension.at_tick) {
+        bool over = lwp_suspension_end_at_tick(&sampler->suspension, sampler->timer, cpu - self->last_cpu_ns, cpu, nowhere);
+        if (!over)
+            lwp_budget_spend(&self->budget, LWP_COST_SAMPLES, lwp_stop_cost_sample(LWP_TIMER_POSIX));
+        return over;
     }
     lwp_suspension_end(&sampler->suspension, sampler->timer, cpu - self->last_cpu_ns);
     lwp_budget_spend(&self->budget, LWP_COST_SAMPLES, lwp_clock(CLOCK_THREAD_CPUTIME_ID) - cpu + lwp_stop_cost_sample(LWP_TIMER_POSIX));
+    return false;
 }
 
 /* What the thread has cost since its last sample. */

@@ -29,8 +29,8 @@ void lwp_rate_lost(struct lwp_thread *self, struct lwp_sampler *sampler);
 /* A signal came while no samples are wanted. */
 void lwp_rate_closed(struct lwp_thread *self, struct lwp_sampler *sampler);
 
-/* The timer's suspension is over (timer_suspension.h). */
-void lwp_rate_end_suspension(struct lwp_thread *self, struct lwp_sampler *sampler);
+/* The timer's suspension is over (timer_suspension.h). True: a sample is to be taken now. `nowhere`: in the kernel, or in lwp. */
+bool lwp_rate_end_suspension(struct lwp_thread *self, struct lwp_sampler *sampler, bool nowhere);
 
 /* The calling thread's sampling is about to end. */
 void lwp_rate_end(struct lwp_thread *self, struct lwp_sampler *sampler);

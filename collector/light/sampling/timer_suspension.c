@@ -50,6 +50,11 @@ struct lwp_switched lwp_suspension_sample(struct lwp_suspension *suspension, uin
 /* By the timer's own clock: on the thread's, what switches cost while it runs would pass for dropped ticks. */
 uint64_t lwp_suspension_dropped(struct lwp_suspension *suspension, const struct lwp_timer *timer)
 {
+    if (suspension->at_tick) { /* what it cost is charged */
+        suspension->taken++;
+        suspension->taken_at_once += !suspension->ticked_ns;
+        return 0;
+    }
     uint64_t now = lwp_timer_ran(timer), began = suspension->began_ns; /* 0: not known, as the program closed that file */
     suspension->ran_ns = now && began ? now - began : 0;               /* the signals' own time is in it: less than SHORT_LEAST_NS */
     uint64_t dropped = suspension->ran_ns <= 2 * suspension->short_ns ? 0 : suspension->ran_ns / suspension->short_ns - 1;
@@ -77,12 +82,15 @@ static void suspension_run_on(struct lwp_suspension *suspension, struct lwp_time
     suspension->began_ns = lwp_timer_ran(timer);
 }
 
-bool lwp_suspension_begin(struct lwp_suspension *suspension, struct lwp_timer *timer, uint64_t next_ns, uint32_t *random)
+/* Of perf's clock, until a tick comes outside of the kernel. */
+static uint64_t suspension_run_cost(const struct lwp_suspension *suspension, uint64_t short_ns)
 {
-    if (lwp_suspension_is_on(suspension) && suspension->left) {
-        suspension_run_on(suspension, timer, random);
-        return true;
-    }
+    const uint64_t switches = short_ns * (suspension->taken + 1) / (suspension->taken_at_once + 1) / suspension->gap_ns;
+    return switches * lwp_stop_cost_running(short_ns);
+}
+
+static bool suspension_begin(struct lwp_suspension *suspension, struct lwp_timer *timer, uint64_t next_ns, uint32_t *random)
+{
     suspension->short_ns = 0;
     uint64_t gap = suspension->gap_ns;
     if (!gap || next_ns / gap * lwp_stop_cost_running(next_ns) < WORTH_NS || gap * SHORT_GAPS > SHORT_MOST_NS)
@@ -93,9 +101,26 @@ bool lwp_suspension_begin(struct lwp_suspension *suspension, struct lwp_timer *t
     suspension->suspended = true;
     suspension->closes = next_ns / gap * lwp_stop_cost_open() > CLOSE_NS;
     suspension->short_ns = drawn;
+    suspension->at_tick = suspension_run_cost(suspension, drawn) > lwp_stop_cost_sample(LWP_TIMER_SIGTRAP);
+    suspension->ticked_ns = 0;
     suspension->wanted_ns = next_ns;
     suspension->left = 0;
     return true;
+}
+
+bool lwp_suspension_begin(struct lwp_suspension *suspension, struct lwp_timer *timer, uint64_t next_ns, uint32_t *random)
+{
+    if (lwp_suspension_is_on(suspension) && suspension->left) {
+        suspension_run_on(suspension, timer, random);
+        return true;
+    }
+    const bool stopped = lwp_suspension_is_on(suspension) && suspension->at_tick;
+    if (suspension_begin(suspension, timer, next_ns, random))
+        return true;
+    suspension->closed_at = 0;
+    if (stopped)
+        lwp_timer_run(timer);
+    return false;
 }
 
 bool lwp_suspension_pause(struct lwp_suspension *suspension, struct lwp_timer *timer, uint64_t ns)
@@ -151,4 +176,20 @@ void lwp_suspension_end(struct lwp_suspension *suspension, struct lwp_timer *tim
     lwp_timer_run(timer);
     if (!suspension->began_ns) /* a new event */
         suspension->began_ns = lwp_timer_ran(timer);
+}
+
+bool lwp_suspension_end_at_tick(struct lwp_suspension *suspension, struct lwp_timer *timer, uint64_t suspended_ns, uint64_t cpu_ns,
+                                bool nowhere)
+{
+    if (!suspension->ticked_ns)
+        suspension->part_ns = suspended_ns;
+    if (nowhere && lwp_timer_suspend_on(timer, 1)) {
+        suspension->ticked_ns = suspension->ticked_ns ? suspension->ticked_ns : cpu_ns;
+        return false;
+    }
+    suspension->ran_ns = suspension->ticked_ns ? cpu_ns - suspension->ticked_ns : 0;
+    suspension->switches_running = lwp_thread_switches(); /* perf's clock has not run */
+    suspension->suspended = false;
+    suspension->first = true;
+    return true;
 }

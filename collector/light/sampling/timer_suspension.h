@@ -3,8 +3,10 @@
  * of a thread that does so 15,000 times a second. Such a thread's perf timer is suspended between samples. Meanwhile a POSIX timer
  * runs, which costs nothing then but is only looked at some hundred times a second. When that ends, perf's timer runs for as many
  * samples as the suspension should have had, each after a short random time, since the POSIX timer's signal comes with the scheduler's
- * tick. Those samples stand for the time of the suspension. Even an event that does not run costs each switch 1 us and more: where
- * that is dearer than to open it again, it is closed until the suspension ends. */
+ * tick. Those samples stand for the time of the suspension. Where the thread would leave the processor so often meanwhile that this cost
+ * more than a sample's own interrupt, a sample is taken at the scheduler's tick itself, or at the first of those that follow which does
+ * not come in the kernel. Even an event that does not run costs each switch 1 us and more: where that is dearer than to open it again, it
+ * is closed until the suspension ends. */
 #ifndef LWP_COLLECTOR_LIGHT_SAMPLING_TIMER_SUSPENSION_H
 #define LWP_COLLECTOR_LIGHT_SAMPLING_TIMER_SUSPENSION_H
 
@@ -27,6 +29,8 @@ struct lwp_suspension {
     uint64_t closed_at, unopened;        /* switches at which none was open any more, 0: there is one; since the last sample without one */
     bool clean;                          /* there never was one */
     bool first;                          /* the sample to come is the first after the suspension */
+    bool at_tick;                        /* it is taken at the tick of the POSIX timer that ends the suspension */
+    uint64_t ticked_ns;                  /* CPU time of the first of these ticks, if it came in the kernel; 0: it did not */
     uint64_t began_ns, short_ns;         /* lwp_timer_ran() when it began, and how long it takes; short_ns 0: not in use */
     uint64_t ran_ns;                     /* from then on until this sample */
     uint64_t taken, taken_at_once;       /* samples after suspensions; of those by the timer's first tick */
@@ -84,5 +88,9 @@ bool lwp_suspension_end_bound(struct lwp_suspension *suspension, struct lwp_time
 
 /* The suspension is over, `suspended_ns` after the sample before. */
 void lwp_suspension_end(struct lwp_suspension *suspension, struct lwp_timer *timer, uint64_t suspended_ns);
+
+/* At such a tick, at CPU time `cpu_ns`. `nowhere`: within the kernel, or lwp. False: it goes on until the next tick. */
+bool lwp_suspension_end_at_tick(struct lwp_suspension *suspension, struct lwp_timer *timer, uint64_t suspended_ns, uint64_t cpu_ns,
+                                bool nowhere);
 
 #endif
