@@ -18,6 +18,7 @@ struct definition {
 struct definitions {
     struct definitions *next;
     Dwarf *dwarf;
+    bool split; /* of a .dwo file, which ends with the file that it belongs to, untold */
     struct definition *items;
     size_t item_count, item_room;
     struct lwp_map by_name, by_declaration; /* hash of the whole name, address of the DIE */
@@ -64,7 +65,7 @@ static void definitions_walk(struct definitions *to, Dwarf_Die *parent, uint64_t
     }
 }
 
-static struct definitions *definitions_of(Dwarf *dwarf)
+static struct definitions *definitions_of(Dwarf *dwarf, bool split)
 {
     struct definitions *found = all;
     while (found && found->dwarf != dwarf)
@@ -74,7 +75,7 @@ static struct definitions *definitions_of(Dwarf *dwarf)
     found = calloc(1, sizeof *found);
     if (!found)
         return NULL;
-    *found = (struct definitions){.next = all, .dwarf = dwarf};
+    *found = (struct definitions){.next = all, .dwarf = dwarf, .split = split};
     all = found;
     Dwarf_Die unit;
     for (Dwarf_CU *cu = NULL; dwarf_get_units(dwarf, cu, &cu, NULL, NULL, &unit, NULL) == 0;)
@@ -83,18 +84,14 @@ static struct definitions *definitions_of(Dwarf *dwarf)
     return found;
 }
 
-/* A .dwo file has one unit, and ends with the file that it belongs to, untold. */
-static bool definition_is_split(Dwarf_Die *die)
-{
-    uint8_t type;
-    return dwarf_cu_info(die->cu, NULL, &type, NULL, NULL, NULL, NULL, NULL) != 0 || type == DW_UT_split_compile;
-}
-
 bool code_definition_of(Dwarf_Die *declared, Dwarf_Die *definition)
 {
-    if (!definition_is_declared(declared) || definition_is_split(declared) || code_die_is_c(declared))
+    uint8_t unit;
+    if (!definition_is_declared(declared) || code_die_is_c(declared) ||
+        dwarf_cu_info(declared->cu, NULL, &unit, NULL, NULL, NULL, NULL, NULL) != 0 ||
+        unit == DW_UT_split_compile) /* the only one of a .dwo file, beside those of types */
         return false;
-    const struct definitions *known = definitions_of(dwarf_cu_getdwarf(declared->cu));
+    const struct definitions *known = definitions_of(dwarf_cu_getdwarf(declared->cu), unit == DW_UT_split_type);
     uint32_t index = known ? lwp_map_get(&known->by_declaration, (uintptr_t)declared->addr) : LWP_MAP_NONE;
     if (index == LWP_MAP_NONE || !known->items[index].die.addr || known->items[index].differs)
         return false;
@@ -105,7 +102,7 @@ bool code_definition_of(Dwarf_Die *declared, Dwarf_Die *definition)
 void code_definitions_forget(Dwarf *dwarf)
 {
     for (struct definitions **at = &all, *gone; (gone = *at);) {
-        if (gone->dwarf != dwarf) {
+        if (gone->dwarf != dwarf && !gone->split) {
             at = &gone->next;
             continue;
         }
