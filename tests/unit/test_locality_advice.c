@@ -72,11 +72,11 @@ static void advise(const struct lwp_regroups *regroups)
     lwp_locality_advise(&profile, &locality, regroups ? lwp_regroup_members(&profile, regroups) : NULL, &tips);
 }
 
-static void assert_tip(const char *kind, double saved, const char *title, const char *next_step)
+static void assert_tip(enum lwp_tip_kind kind, double saved, const char *title, const char *next_step)
 {
     advise(NULL);
     assert_int_equal(tips.count, 1);
-    assert_string_equal(tips.tips[0].kind, kind);
+    assert_int_equal(tips.tips[0].kind, kind);
     assert_float_equal(tips.tips[0].gain.low, 1 / (1 - saved / 2), 1e-9);
     assert_float_equal(tips.tips[0].gain.high, 1 / (1 - saved), 1e-9);
     if (!strstr(tips.tips[0].title, title))
@@ -112,13 +112,13 @@ static void test_padding(void **state)
     give(&rows[0], LWP_LOCALITY_STRIDE, steps, 3);
     counts[0].conflicts = 500;
     /* 500 accesses wait for the first level instead of the second: 13 of 25 cycles for half of them. */
-    assert_tip("padding", 0.5 * 500 * (14 - 1) / 25000, "multiples of 4096 bytes", "64 bytes (a cache line) longer");
+    assert_tip(LWP_TIP_PADDING, 0.5 * 500 * (14 - 1) / 25000, "multiples of 4096 bytes", "64 bytes (a cache line) longer");
     assert_false(lwp_locality_tips_change(&locality, &tips, object, 1));
     counts[0].conflicts = 299; /* less than 30 % */
     assert_none();
     counts[0].conflicts = 500;
     give(&rows[0], LWP_LOCALITY_STRIDE, steps, 2);
-    assert_tip("padding", 0.5 * 500 * 13 / 25000, "multiples of 4096 bytes", "");
+    assert_tip(LWP_TIP_PADDING, 0.5 * 500 * 13 / 25000, "multiples of 4096 bytes", "");
     static const struct lwp_locality_value mixed[] = {{.value = 8, .count = 500}, {.value = 4096, .count = 500}};
     give(&rows[0], LWP_LOCALITY_STRIDE, mixed, 2);
     assert_none();
@@ -132,7 +132,7 @@ static void test_interchange(void **state)
     rows[0].outer = 8;
     rows[0].outer_share = 0.9;
     /* Eight to a line then, which comes ahead: 1 + 16/8 cycles. */
-    assert_tip("interchange", 0.5 * (1 - 3.0 / 25), "with a stride of 8000 bytes; the loop around it has a stride of 8",
+    assert_tip(LWP_TIP_INTERCHANGE, 0.5 * (1 - 3.0 / 25), "with a stride of 8000 bytes; the loop around it has a stride of 8",
                "make the loop at work.c:2-4 the inner one");
     assert_true(lwp_locality_tips_change(&locality, &tips, object, 1));
     assert_false(lwp_locality_tips_change(&locality, &tips, object + 1, 1));
@@ -140,7 +140,7 @@ static void test_interchange(void **state)
     locality.count = 2;
     rows[1].stride = 0;
     give(&rows[1], LWP_LOCALITY_STRIDE, still, 2);
-    assert_tip("interchange", 0.75 * (1 - 8.0 / 50), "8000", "");
+    assert_tip(LWP_TIP_INTERCHANGE, 0.75 * (1 - 8.0 / 50), "8000", "");
     counts[1].accesses = 3 * ACCESSES; /* ... so often that the loop as a whole takes more than half of the lines */
     assert_none();
     locality.count = 1;
@@ -158,7 +158,7 @@ static void test_fission(void **state)
     regrouped.candidates.arrays[0].object = object;
     regrouped.candidates.count = 1;
     rows[0].streams = 40;
-    assert_tip("fission", 0.5 * (1 - 3.0 / 25), "40 concurrent streams: more than the 32", "make 3 loops");
+    assert_tip(LWP_TIP_FISSION, 0.5 * (1 - 3.0 / 25), "40 concurrent streams: more than the 32", "make 3 loops");
     advise(&regrouped); /* regrouping the arrays is the advice */
     assert_int_equal(tips.count, 0);
     profile.machine.streams = 64;
@@ -185,7 +185,7 @@ static void test_blocking(void **state)
     (void)state;
     make_far(&rows[0], INNER);
     rows[0].outer_share = 0.9; /* each traversal begins where the one before began */
-    assert_tip("blocking", far_saved, "again and again: 96 % of the lines", "24576 bytes of table");
+    assert_tip(LWP_TIP_BLOCKING, far_saved, "again and again: 96 % of the lines", "24576 bytes of table");
     assert_non_null(strstr(tips.tips[0].next_step, "3072 elements at a stride of 8 bytes"));
     counts[0].stores = 1;
     assert_none();
@@ -203,7 +203,7 @@ static void test_fusion(void **state)
     locality.count = 2;
     rows[0].region = NEXT;
     make_far(&rows[0], INNER);
-    assert_tip("fusion", far_saved, "reads", "make one loop of the loops at work.c:3-5 and at work.c:7-9, so that table");
+    assert_tip(LWP_TIP_FUSION, far_saved, "reads", "make one loop of the loops at work.c:3-5 and at work.c:7-9, so that table");
     counts[1].stores = 1; /* the first loop writes it */
     assert_none();
     counts[1].stores = 0;
@@ -225,7 +225,7 @@ static void test_touch(void **state)
     profile.locality.touched_count = 1;
     advise(NULL);
     assert_int_equal(tips.count, 1);
-    assert_string_equal(tips.tips[0].kind, "touch");
+    assert_int_equal(tips.tips[0].kind, LWP_TIP_TOUCH);
     assert_non_null(strstr(tips.tips[0].title, "70 % of the accesses"));
     assert_non_null(strstr(tips.tips[0].next_step, "up to 90 %"));
     profile.locality.gaps = true;

@@ -309,7 +309,7 @@ static void test_comes_again(void **state)
     assert_true(profile.stream_count >= 3);
     lwp_loop_order_advise(&profile, &sampled, &tips);
     assert_int_equal(tips.count, 1);
-    assert_string_equal(tips.tips[0].kind, "interchange");
+    assert_int_equal(tips.tips[0].kind, LWP_TIP_INTERCHANGE);
     lwp_code_free(profile.code);
     lwp_arena_free(arena);
     profile.code = NULL;
