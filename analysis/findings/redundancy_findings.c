@@ -1,5 +1,6 @@
 /* Findings about redundant accesses and computations: one for each line of code. They rank with those about layouts: by the speed-up
- * expected where the cure's gain is known, else by half of what is at stake, nothing being known but that it lies between none and all. */
+ * expected where the cure's gain is known, else by half of what is at stake, nothing being known but that it lies between none and all;
+ * without the waits for what a result is computed from, which may have to be read to see that it is the same. */
 #include "analysis/advice/locality/long_lists.h"
 #include "analysis/advice/redundancy/redundancy_counts.h"
 #include "analysis/advice/redundancy/redundancy_search.h"
@@ -163,7 +164,7 @@ static void redundancy_gain(struct lwp_finding *finding, const struct lwp_redund
         lwp_finding_gain(finding, fmin(NEVER_MORE, 1 / (1 - saved->value)), fmin(NEVER_MORE, 1 / (1 - saved->low)),
                          fmin(NEVER_MORE, 1 / (1 - saved->high)));
     else if (line->stake > 0)
-        finding->rank = lwp_finding_rank(line->stake);
+        finding->rank = lwp_finding_rank(line->likely);
     finding->stake = fmax(0, line->stake);
 }
 

@@ -91,6 +91,7 @@ struct lwp_redundant_line {
     double amount;          /* wasted, in the weight's unit */
     uint64_t samples;       /* pairs decided as waste */
     double stake;           /* the part of the program's time that there is to save at most; negative: no time was measured */
+    double likely;          /* ... of that, what is no wait for what the line computes from: to see that it is the same, it is read */
     struct lwp_share saved; /* what the cure is expected to save of the program's time; high 0: not known */
     double searched;        /* of a linear search: elements looked at each time; 0: not known */
     bool searched_least;    /* ... or more */

@@ -282,12 +282,12 @@ static bool is_computed_anew(struct lwp_profile *profile, const struct region_su
            !region_changes(sums, lwp_access_region(profile, line_access(item)));
 }
 
-/* What there is to save where other values change: the loop goes on, and waits for its data all the same. */
-static double computing_time(struct lwp_profile *profile, const struct region_sums *sums, const struct lwp_redundancy *item)
+/* What there is to save of a value that is computed anew where the loop goes on, and waits for its data all the same. */
+static double computing_time(struct lwp_profile *profile, const struct lwp_redundancy *item)
 {
-    uint32_t region = lwp_access_region(profile, line_access(item));
-    if (item->kind != LWP_WATCHPOINT_SILENT_STORE || !region_changes(sums, region))
+    if (item->kind != LWP_WATCHPOINT_SILENT_STORE || item->why != LWP_CAUSE_REDUNDANT_COMPUTATION)
         return INFINITY;
+    const uint32_t region = lwp_access_region(profile, line_access(item));
     double stalls, unstalled = unstalled_time(profile, region, &profile->contexts[line_access(item)], &stalls);
     return unstalled + stalls;
 }
@@ -361,9 +361,9 @@ static double item_stake(struct lwp_profile *profile, const struct lwp_redundanc
     double bound = item_bound(profile, sums, item);
     if (bound <= 0)
         return bound;
-    double most = is_one_access(item)                            ? access_time(profile, item)
-                  : item->why == LWP_CAUSE_REDUNDANT_COMPUTATION ? computing_time(profile, sums, item)
-                                                                 : INFINITY;
+    double most = is_one_access(item)                                                   ? access_time(profile, item)
+                  : region_changes(sums, lwp_access_region(profile, line_access(item))) ? computing_time(profile, item)
+                                                                                        : INFINITY;
     return isinf(most) ? bound : fmin(bound, most * item->own * item_part(profile, found, item));
 }
 
@@ -440,6 +440,7 @@ static void line_add(const struct lwp_redundancies *found, struct lwp_redundant_
     line->samples += more->samples;
     if (more->stake > 0 && found->items[more->item].why == found->items[line->item].why)
         line->stake = fmin(1, fmax(0, line->stake) + more->stake);
+    line->likely = fmin(line->stake, fmax(line->likely, more->likely));
 }
 
 /* One for each item, then one for each that is the same. */
@@ -483,6 +484,7 @@ void lwp_redundancy_lines(struct lwp_profile *profile, struct lwp_redundancies *
                                                   .amount = item->amount,
                                                   .samples = item->samples,
                                                   .stake = item_stake(profile, found, &sums, item)};
+        of_items[i].likely = fmin(of_items[i].stake, profile->total.weight > 0 ? computing_time(profile, item) : INFINITY);
         line_place(profile, line_access(item), &of_items[i]);
         line_widen(profile, &sums, item, &of_items[i]);
     }
