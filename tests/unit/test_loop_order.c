@@ -199,6 +199,11 @@ static void test_lengths(void **state)
     assert_int_equal(lwp_order_lengths(&order, order.accesses, true, false, lengths), 1); /* rows of planes: not known */
     assert_int_equal(lwp_order_lengths(&order, order.accesses, true, true, lengths), 2);
     assert_true(lengths[0].visits > 2 * lengths[1].visits); /* LU: both loops are as much shorter */
+    /* Rows as often above the middle as below it although columns begin further down each time: something else ends them sooner. */
+    for (uint64_t i = 0; i < PLACES; i++)
+        places[i] = i * ROWS / PLACES * STEP + (uint64_t)((1 - sqrt(1 - (double)(i * 37 % PLACES) / PLACES)) * STEP / 8) * 8;
+    assert_int_equal(lwp_order_lengths(&order, order.accesses, false, true, lengths), 2);
+    assert_float_equal(lengths[0].rows + lengths[1].rows, 1, 0.001);
 }
 
 /* A sum that a register holds and that is stored each time is loaded, added to and stored in the new order: not loaded right after. */
@@ -675,6 +680,10 @@ static void test_trips(void **state)
     assert_true(lwp_order_trips_most(moves, MOVES + 1, &step) > 1000);
     const double most = lwp_order_trips_most(moves, MOVES + 4, &step);
     assert_true(most > 26 && most < 100);
+    /* Runs of a triangle are as long as the next one begins above them; so many are no chance. */
+    for (int i = 0; i < 4; i++)
+        moves[MOVES + i].bytes = PITCH * 300 * (i + 1) + 8;
+    assert_true(fabs(lwp_order_trips_most(moves, MOVES + 4, &step) - 1500) < 2);
     step.blocks = true;
     assert_true(isinf(lwp_order_trips_most(moves, MOVES + 4, &step)));
 }

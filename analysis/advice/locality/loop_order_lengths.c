@@ -88,24 +88,27 @@ static size_t lengths_places(const struct lwp_order *order, const struct lwp_ord
 }
 
 /* Of runs that are x of the longest there are so many visits: x where the columns alone get longer, x^2 where a loop further out makes both
- * shorter (LU), x (1 - x) where the loop around makes the columns longer and one further out makes it longer. Which of these two it is only
- * code says; x is their sum. Of each the two lengths of Gauss' quadrature. */
+ * shorter (LU), x (1 - x) where the loop around makes the columns longer and one further out makes it longer. Which of these two it is the
+ * rows say where one further out begins a row further on: those in the middle are visited most where the loop around moves the other end.
+ * Else x is their sum. Of each the two lengths of Gauss' quadrature; of x (1 - x) there are (1 + x) / 2 columns in the mean. */
 unsigned lwp_order_lengths(const struct lwp_order *order, const struct lwp_order_access *column, bool planes, bool triangle,
                            struct lwp_order_length lengths[2])
 {
     enum { ROOM = 1024 };
     static const struct lwp_order_length either[] = {{0.845, 0.845, 0.636}, {0.355, 0.355, 0.364}},
-                                         both[] = {{0.877, 0.877, 0.698}, {0.456, 0.456, 0.302}};
+                                         both[] = {{0.877, 0.877, 0.698}, {0.456, 0.456, 0.302}},
+                                         ends[] = {{0.724, 0.862, 0.5}, {0.276, 0.638, 0.5}};
     double places[ROOM] = {0};
     lengths[0] = (struct lwp_order_length){1, 1, 1};
     if (column->step.blocks)
         planes = true; /* a row's number is not in its place */
     size_t count = planes ? 0 : lengths_places(order, column, true, places, ROOM);
-    if (!triangle && !lwp_order_tapers(places, count))
+    const bool tapers = lwp_order_tapers(places, count), even = count >= PLACES_LEAST && !tapers;
+    if (!triangle && !tapers)
         return 1;
     count = planes ? 0 : lengths_places(order, column, false, places, ROOM);
     const bool alone = count >= PLACES_LEAST && !lwp_order_tapers(places, count);
-    const struct lwp_order_length *found = triangle && !alone ? both : either;
+    const struct lwp_order_length *found = triangle && even ? ends : triangle && !alone ? both : either;
     for (int i = 0; i < 2; i++)
         lengths[i] = (struct lwp_order_length){found[i].rows, alone ? 1 : found[i].columns, found[i].visits};
     return 2;

@@ -118,21 +118,40 @@ static double count_least(double seen)
     return seen < 1 ? 0 : seen * pow(1 - 1 / (9 * seen) - 1.645 / (3 * sqrt(seen)), 3);
 }
 
+/* Rows that a run goes down at least, by how far the next one begins above where it was seen last; the longest run where they differ, as
+ * in a triangle: of n even chances the greatest misses as much as they lie apart. Sorts `backs`. */
+static double trips_back(uint64_t *backs, size_t count)
+{
+    size_t alike = 0;
+    if (!count)
+        return 0;
+    qsort(backs, count, sizeof *backs, lwp_by_first);
+    const double least = (double)backs[0], middle = (double)backs[count / 2], most = (double)backs[count - 1];
+    for (size_t i = 0; i < count; i++)
+        alike += fabs((double)backs[i] - middle) <= 0.25 * middle;
+    if ((double)alike >= regular_share * (double)count)
+        return middle;
+    return most + (most - least) / (double)(count - 1);
+}
+
 double lwp_order_trips_most(const struct lwp_move *moves, size_t count, const struct lwp_order_step *step)
 {
+    uint64_t backs[LWP_MOVES_KEPT * 4];
     double times = 0;
-    size_t goes_on = 0;
+    size_t goes_on = 0, back = 0;
     if (step->kind != LWP_ORDER_COLUMN || step->blocks || step->window)
         return INFINITY;
     for (size_t i = 0; i < count; i++) {
         const int64_t rows = moves[i].bytes / step->bytes;
+        if (rows < 0 && back < sizeof backs / sizeof *backs)
+            backs[back++] = (uint64_t)-rows;
         if (moves[i].bytes % step->bytes || rows < 1 || rows > ITERATIONS_MOST)
             continue;
         times += (double)rows;
         goes_on++;
     }
     const double ends = count_least((double)(count - goes_on));
-    return goes_on && ends > 0 ? (double)count * times / (double)goes_on / ends : INFINITY;
+    return goes_on && ends > 0 ? fmax((double)count * times / (double)goes_on / ends, trips_back(backs, back)) : INFINITY;
 }
 
 struct lwp_order_columns lwp_order_columns(const struct lwp_offsets *offsets, const struct lwp_order_step *step, uint64_t line)
