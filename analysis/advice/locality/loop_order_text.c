@@ -72,6 +72,29 @@ static const char *order_padding(const struct lwp_order *order, const struct lwp
                             (unsigned long long)line, now, order->rows);
 }
 
+/* What is stored at one place, which the loop around moves along a row that the loop also loads: a later sum is made of earlier ones. */
+static const char *order_earlier_sums(const struct lwp_order *order)
+{
+    int64_t by, other;
+    for (size_t i = 0; i < order->count; i++) {
+        const struct lwp_order_access *sum = &order->accesses[i];
+        if (sum->step.kind != LWP_ORDER_STAYS || !sum->stream->stores ||
+            lwp_order_moves(order, sum, order->outer.level, &by) != LWP_LOOP_STEP_CONSTANT || !by)
+            continue;
+        for (size_t k = 0; k < order->count; k++) {
+            const struct lwp_order_access *row = &order->accesses[k];
+            if (row->step.kind == LWP_ORDER_ROW && row->stream->loads && row->stream->object == sum->stream->object &&
+                row->step.bytes == by && lwp_order_moves(order, row, order->outer.level, &other) == LWP_LOOP_STEP_CONSTANT && !other)
+                return lwp_arena_printf(
+                    order->profile->arena,
+                    " It adds to %s what it has added up there before: in the new order, finish each of these, with all "
+                    "that the loop around does to it, just before the inner loop goes on with it.",
+                    lwp_objects_name(order->profile, sum->stream->object));
+        }
+    }
+    return "";
+}
+
 void lwp_order_text(const struct lwp_order *order, const struct lwp_order_access *column, bool interchange, struct lwp_locality_tip *tip)
 {
     struct lwp_profile *profile = order->profile;
@@ -116,5 +139,6 @@ void lwp_order_text(const struct lwp_order *order, const struct lwp_order_access
                              "block "
                              "of %lld times %lld elements before the next block, so that each cache line is used up while it is there.",
                              block, block);
-    tip->next_step = lwp_arena_printf(profile->arena, "%s%s", tip->next_step, order_padding(order, column));
+    tip->next_step = lwp_arena_printf(profile->arena, "%s%s%s", tip->next_step, interchange && nest ? order_earlier_sums(order) : "",
+                                      order_padding(order, column));
 }
