@@ -38,6 +38,31 @@ awk '/^thread /{ for (i = 1; i < NF; i++) if ($i == "time") start = $(i + 1) }
      /^sample /{ for (i = 1; i < NF; i++) if ($i == "time") { t = ($(i + 1) - start) / 1e6; n++; if (t < 400 || t > 1100) out++ } }
      END { if (!n || out) { print "FAILED: window:", n + 0, "samples,", out + 0, "outside"; exit 1 } }' dump || { failed=1; head -n 5 dump; }
 
+# Another C library has set the handler: what the program sets afterwards by its own counts, and it is sampled again.
+cat > another.c <<'C'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+static volatile int over;
+static void handle(int number) { (void)number; if (over) _exit(3); }
+int main(void) { void *libc = dlmopen(LM_ID_NEWLM, "libc.so.6", RTLD_NOW); struct sigaction set = {.sa_handler = handle}, was;
+  int (*other)(int, const struct sigaction *, struct sigaction *) = libc ? (int (*)(int, const struct sigaction *, struct sigaction *))dlsym(libc, "sigaction") : NULL;
+  struct timespec t; volatile unsigned long n = 0;
+  if (!other || other(SIGTRAP, &set, NULL)) return 77;
+  set.sa_handler = SIG_IGN; over = 1;
+  if (sigaction(SIGTRAP, &set, &was)) return 4;
+  printf("%d\n", was.sa_handler == handle);
+  do { for (int i = 0; i < 100000; i++) n++; clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); } while (t.tv_sec < 1);
+  return 9; }
+C
+$CC -O1 -o another another.c || exit 1
+[ "$("$LWP" collect --no-analyze -q --max-overhead 25 -o r-another -- ./another 2> err; echo $?)" = "1
+9" ] || { echo "FAILED: after a handler of another C library's"; cat err; failed=1; }
+[ "$("$LWP" dump r-another/p*/t*.lwps | grep -c '^sample')" -gt 5 ] || { echo "FAILED: not sampled after another C library's handler"; failed=1; }
+
 # Before lwp's library has begun, as sanitizers of clang do.
 cat > early.c <<'C'
 #define _GNU_SOURCE

@@ -267,13 +267,18 @@ static void signals_handle(int signal, siginfo_t *info, void *context)
     }
 }
 
+static bool signals_take_over(struct sigaction *before)
+{
+    struct sigaction ours = {.sa_sigaction = signals_handle, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+    memset(&ours.sa_mask, 0xff, sizeof ours.sa_mask); /* cancellation's own signal, too, which sigfillset leaves out */
+    return signals_real_action(signals.ours, &ours, before) == 0;
+}
+
 bool lwp_signals_start(void)
 {
     signals.ours = lwp_sampler_signal();
-    struct sigaction ours = {.sa_sigaction = signals_handle, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
-    memset(&ours.sa_mask, 0xff, sizeof ours.sa_mask); /* cancellation's own signal, too, which sigfillset leaves out */
     struct sigaction before = {0};
-    if (!signals.ours || signals_real_action(signals.ours, &ours, &before)) {
+    if (!signals.ours || !signals_take_over(&before)) {
         signals.ours = 0;
         return false;
     }
@@ -326,9 +331,15 @@ static int signals_action(int signal, const struct sigaction *action, struct sig
         return failed;
     }
     if (signal == signals.ours) {
-        struct sigaction old = signals.theirs;
+        struct sigaction old = signals.theirs, now;
+        /* it may be another one, set by a bare system call or another C library (dlmopen), and unloaded next */
+        const bool foreign = signals_real_action(signal, NULL, &now) == 0 && now.sa_sigaction != signals_handle;
+        if (foreign)
+            old = now;
         if (action)
             signals.theirs = *action;
+        if (action && foreign)
+            signals_take_over(&now);
         if (before)
             *before = old;
         return 0;
