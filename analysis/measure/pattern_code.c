@@ -221,6 +221,7 @@ static void code_array(struct emit_buffer *code, const struct lwp_pattern *patte
             continue;
         if (place.base == ZYDIS_REGISTER_NONE)
             place = code_element(code, pattern, a, ahead, spacing);
+        round->stays = steps && !pattern->arrays[a].spacing;
         const struct emit_place indexed = {.base = code_arrays[a], .index = code_index, .scale = 1};
         values_access(code, &access, access.by_index && code_by_index(pattern) ? indexed : place, on, round);
         if (pattern->guesses && i == 0 && !code_descends(pattern))
@@ -237,11 +238,25 @@ static bool code_adds(const struct lwp_pattern *pattern)
     return adds;
 }
 
+/* Whether several loaded numbers become one before a chain of one sum gets it, as that of products of two arrays does: all are awaited
+ * then, and so is what is stored of it. */
+static bool code_joins(const struct lwp_pattern *pattern)
+{
+    size_t loads = 0;
+    for (size_t i = 0; i < pattern->access_count; i++) {
+        const struct lwp_pattern_access *access = &pattern->accesses[i];
+        loads += !access->store && !access->found && access->bytes >= 4 && access->bytes <= 8;
+    }
+    return pattern->floating && pattern->chain >= SUM_CYCLES && pattern->chain < 2 * SUM_CYCLES && pattern->depth >= 2 * SUM_CYCLES &&
+           loads > 1;
+}
+
 /* `ahead`: rounds since the registers were moved on. */
 static void code_visit(struct emit_buffer *code, const struct lwp_pattern *pattern, unsigned ahead, bool indexed)
 {
     struct values_round round = {.cycles = fmin(pattern->chain, CHAIN_MOST),
                                  .floating = pattern->floating,
+                                 .joins = code_joins(pattern),
                                  .adds = code_adds(pattern),
                                  .depth = pattern->depth,
                                  .sums = pattern->sums * (ahead + 1),

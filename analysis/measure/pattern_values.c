@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-enum { SUM_CYCLES = 4 /* as code_cycles() has it */, VECTOR_PRODUCT_CYCLES = 5 };
+enum { VECTOR_PRODUCT_CYCLES = 5 };
 
 /* An instruction of two numbers whose result nobody needs, and which waits for nothing but `second`, as its result is no operand. */
 static void values_idle(struct emit_buffer *code, ZydisMnemonic mnemonic, ZydisEncoderOperand second)
@@ -23,14 +23,16 @@ static bool values_has_idle(void)
  * long as the loop's is begun anew; what the loop has no more sums for is a factor, as far as it has products. */
 static void values_sum_up(struct emit_buffer *code, ZydisEncoderOperand place, unsigned bytes, struct values_round *round)
 {
-    const bool carried = round->floating && round->cycles >= SUM_CYCLES, on = round->summed && round->left >= SUM_CYCLES;
+    const bool carried = round->floating && round->cycles >= SUM_CYCLES && !round->joins, on = round->summed && round->left >= SUM_CYCLES;
+    /* Where what is loaded becomes a factor, as of two arrays: a sum is as good, whose numbers do not become too small. */
+    const bool room = round->joins ? code->sums + code->products + 2 <= round->sums + round->products : code->sums + 1 <= round->sums;
     const ZydisMnemonic load = bytes == 4 ? ZYDIS_MNEMONIC_MOVSS : ZYDIS_MNEMONIC_MOVSD,
                         add = bytes == 4 ? ZYDIS_MNEMONIC_ADDSS : ZYDIS_MNEMONIC_ADDSD,
                         multiply = bytes == 4 ? ZYDIS_MNEMONIC_VMULSS : ZYDIS_MNEMONIC_VMULSD;
     if (carried) {
         emit_add(code, add, 2, emit_register(code_sum), place);
         round->cycles -= SUM_CYCLES;
-    } else if (!on || code->sums + 1 <= round->sums) {
+    } else if (!on || room) {
         emit_add(code, on ? add : load, 2, emit_register(code_round_sum), place);
         round->left = on ? round->left - SUM_CYCLES : round->depth;
         round->summed = bytes;
@@ -46,8 +48,14 @@ void values_deepen(struct emit_buffer *code, struct values_round *round)
 {
     const double most = round->sums + round->products;
     const ZydisMnemonic add = round->summed == 4 ? ZYDIS_MNEMONIC_ADDSS : ZYDIS_MNEMONIC_ADDSD;
-    for (; round->summed && round->left >= SUM_CYCLES && code->sums + code->products + 1 <= most; round->left -= SUM_CYCLES)
+    const double chain = round->joins ? 1 : 0;
+    for (; round->summed && round->left >= (1 + chain) * SUM_CYCLES && code->sums + code->products + 1 + chain <= most;
+         round->left -= SUM_CYCLES)
         emit_add(code, add, 2, emit_register(code_round_sum), emit_register(code_zero));
+    if (round->joins && round->summed) {
+        emit_add(code, add, 2, emit_register(code_sum), emit_register(code_round_sum));
+        round->cycles -= SUM_CYCLES;
+    }
 }
 
 /* One instruction: a number of 1, 2, 4 or 8 bytes goes through the chain's end, what is wider, or goes through one in the loop, through a
@@ -62,7 +70,7 @@ void values_access(struct emit_buffer *code, const struct lwp_pattern_access *ac
         emit_add(code, ZYDIS_MNEMONIC_MOVUPS, 2, access->store ? place : vector, access->store ? vector : place);
     } else if (access->store && access->vector && bytes >= 4) {
         emit_add(code, bytes == 4 ? ZYDIS_MNEMONIC_MOVSS : ZYDIS_MNEMONIC_MOVSD, 2, place,
-                 emit_register(round->summed ? code_round_sum : code_sum));
+                 emit_register(round->summed && !(round->joins && round->stays) ? code_round_sum : code_sum));
     } else if (access->store) {
         emit_add(code, ZYDIS_MNEMONIC_MOV, 2, place, emit_register(chain));
     } else if ((access->vector || round->floating) && bytes >= 4) {

@@ -6,12 +6,12 @@
 #include "analysis/measure/emit.h"
 #include "analysis/measure/pattern.h"
 
-enum { CHAIN_MOST = 400, PRODUCT_CYCLES = 3 };
+enum { CHAIN_MOST = 400, PRODUCT_CYCLES = 3, SUM_CYCLES = 4 /* of numbers that are floating, as code_cycles() has it */ };
 
 /* Where values are; code_place: a struct lwp_pattern_place, code_rounds: those that are left. The vector registers from XMM0 on to the last
  * one of these begin as 0, and code_zero stays so. */
 static const ZydisRegister code_place = ZYDIS_REGISTER_RDI, code_rounds = ZYDIS_REGISTER_RCX, code_address = ZYDIS_REGISTER_RAX,
-                           code_value = ZYDIS_REGISTER_R14, code_chain = ZYDIS_REGISTER_R15, code_sum = ZYDIS_REGISTER_XMM1,
+                           code_value = ZYDIS_REGISTER_RBP, code_chain = ZYDIS_REGISTER_R15, code_sum = ZYDIS_REGISTER_XMM1,
                            code_round_sum = ZYDIS_REGISTER_XMM2, code_apart = ZYDIS_REGISTER_XMM3, code_zero = ZYDIS_REGISTER_XMM4,
                            code_idle_result = ZYDIS_REGISTER_XMM5;
 
@@ -19,6 +19,8 @@ static const ZydisRegister code_place = ZYDIS_REGISTER_RDI, code_rounds = ZYDIS_
 struct values_round {
     double cycles;         /* that the chain is to be longer */
     bool floating;         /* it is one of floating-point sums */
+    bool joins;            /* the round's own sum is what the chain gets, as its last sum */
+    bool stays;            /* what is stored now goes to one place each time: the chain */
     unsigned summed;       /* bytes of a number of the round's own sum; 0: it has not begun */
     double depth, left;    /* cycles that this sum takes, and of them those that it has not yet taken */
     double sums, products; /* of all rounds so far, with this one */
@@ -32,7 +34,7 @@ struct values_round {
 void values_access(struct emit_buffer *code, const struct lwp_pattern_access *access, struct emit_place at, uint64_t ahead,
                    struct values_round *round);
 
-/* What the round's sum takes longer than its loads make it. */
+/* What the round's sum takes longer than its loads make it; and on to the chain, where that gets it. */
 void values_deepen(struct emit_buffer *code, struct values_round *round);
 
 /* The chain's sums with a factor; what it is longer than its accesses make it; and a chain that waits for no load. `room`: for so many

@@ -871,6 +871,62 @@ static void test_depth(void **state)
     }
 }
 
+/* What is loaded of two arrays becomes one number, which a sum that is stored each time gets: all of it is awaited then. */
+static void test_joins(void **state)
+{
+    (void)state;
+    enum { ELEMENTS = 1000 };
+    struct lwp_pattern pattern = pattern_of(LWP_PATTERN_NESTED, 8, ELEMENTS);
+    struct lwp_pattern_code code;
+    static double numbers[2][ELEMENTS], sum;
+    pattern.array_count = pattern.access_count = 3;
+    pattern.arrays[1] = pattern.arrays[0];
+    pattern.arrays[2] = (struct lwp_pattern_array){.walk = LWP_PATTERN_NESTED};
+    for (size_t a = 0; a < 3; a++)
+        pattern.accesses[a] = (struct lwp_pattern_access){.array = a, .bytes = 8, .store = a == 2, .vector = true};
+    pattern.inner = ELEMENTS;
+    pattern.instructions = 7;
+    pattern.sums = pattern.products = 1;
+    pattern.depth = 8;
+    pattern.chain = 4;
+    pattern.floating = true;
+    for (size_t i = 0; i < ELEMENTS; i++) {
+        numbers[0][i] = 1;
+        numbers[1][i] = 2;
+    }
+    assert_int_equal(lwp_pattern_code_make(&pattern, &code, NULL), LWP_OK);
+    struct lwp_pattern_place place = {.rounds = ELEMENTS, .next = ELEMENTS / code.unrolled};
+    for (size_t a = 0; a < 3; a++)
+        place.at[a] = (uint64_t)(uintptr_t)(a == 2 ? &sum : numbers[a]);
+    code.run(&place);
+    assert_true(sum == 3.0 * ELEMENTS);
+    lwp_pattern_code_free(&code);
+}
+
+/* No array is gone over by the register that programs find their stack by: some processors fetch less ahead then. */
+static void test_registers(void **state)
+{
+    (void)state;
+    struct lwp_pattern pattern = pattern_of(LWP_PATTERN_STEPS, 8, 1000);
+    pattern.array_count = pattern.access_count = LWP_PATTERN_ARRAYS;
+    pattern.instructions = 40;
+    for (size_t a = 0; a < LWP_PATTERN_ARRAYS; a++) {
+        pattern.arrays[a] = pattern.arrays[0];
+        pattern.accesses[a] = (struct lwp_pattern_access){.array = a, .bytes = 8};
+    }
+    struct loop_code loop;
+    size_t found = 0;
+    loop_begin(&loop, &pattern);
+    while (loop_next(&loop))
+        for (int k = 0; k < loop.instruction.operand_count_visible; k++)
+            if (loop.operands[k].type == ZYDIS_OPERAND_TYPE_MEMORY && loop.instruction.mnemonic != ZYDIS_MNEMONIC_LEA) {
+                assert_true(loop.operands[k].mem.base != ZYDIS_REGISTER_RBP && loop.operands[k].mem.base != ZYDIS_REGISTER_RSP);
+                found++;
+            }
+    assert_true(found >= LWP_PATTERN_ARRAYS);
+    lwp_pattern_code_free(&loop.code);
+}
+
 /* With as few instructions as compilers need: how many are under way decides how many loads are awaited at one time. */
 static void test_instructions(void **state)
 {
@@ -1081,6 +1137,8 @@ int main(void)
                                        cmocka_unit_test(test_vectors),
                                        cmocka_unit_test(test_sums),
                                        cmocka_unit_test(test_depth),
+                                       cmocka_unit_test(test_joins),
+                                       cmocka_unit_test(test_registers),
                                        cmocka_unit_test(test_by_index),
                                        cmocka_unit_test(test_drawn)};
     return cmocka_run_group_tests(tests, NULL, NULL);
