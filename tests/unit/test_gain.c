@@ -858,7 +858,7 @@ static void test_most_saved(void **state)
     struct lwp_profile profile = {.engine = LWPS_ENGINE_EXACT};
     const struct lwp_share whole = {.value = 1, .low = 1, .high = 1}, share = {.value = 0.87, .low = 0.84, .high = 0.9};
     const struct lwp_gain_measured measured = {.ratio = 0.05, .low = 0.04, .high = 0.06, .between = true};
-    struct lwp_gain_saving sum = {0}, of = lwp_gain_of_measured(&measured, &whole, 0.98, false, sum);
+    struct lwp_gain_saving sum = {0}, of = lwp_gain_of_measured(&measured, &whole, (struct lwp_gain_range){0, 0.98}, false, sum);
     struct lwp_gain gain;
     lwp_gain_sum(&sum, &of, &share);
     lwp_gain_speedups(&profile, &sum, &share, &gain);
@@ -866,7 +866,7 @@ static void test_most_saved(void **state)
     const struct lwp_gain_measured half = {.ratio = 0.05, .low = 0.04, .high = 0.06, .between = true};
     const struct lwp_share part = {.value = 0.5, .low = 0.5, .high = 0.5}, stalled = {.value = 0.6, .low = 0.6, .high = 0.6};
     sum = (struct lwp_gain_saving){0}; /* a loop that was run, and one that was not */
-    of = lwp_gain_of_measured(&half, &part, 0.5, false, sum);
+    of = lwp_gain_of_measured(&half, &part, (struct lwp_gain_range){0, 0.5}, false, sum);
     lwp_gain_sum(&sum, &of, &stalled);
     of = (struct lwp_gain_saving){.value = 0.25, .low = 0.25, .high = 0.25};
     lwp_gain_sum(&sum, &of, &stalled);
@@ -875,6 +875,11 @@ static void test_most_saved(void **state)
     sum = (struct lwp_gain_saving){.value = 0.95, .low = 0.95, .high = 0.95};
     lwp_gain_speedups(&profile, &sum, &share, &gain);
     near(gain.speedup, 10);
+    /* More than the program waits is what it waits, as far as that is known: else both ends would be one. */
+    of = lwp_gain_of_measured(&measured, &whole, (struct lwp_gain_range){0.5, 0.9}, false, sum);
+    near(of.low, 0.5);
+    near(of.value, 0.9);
+    near(of.high, 0.9);
 }
 
 /* Two cursors that are merged go on in turns, by jumps that are guessed: from one to the other it is far, but neither goes at random. */
@@ -885,15 +890,16 @@ static void test_two_cursors(void **state)
     const struct lwp_gain_saving estimate = {0};
     struct lwp_gain_measured measured = {.ratio = 0.7, .low = 0.6, .high = 0.8, .between = true};
     const double low = 0.24 - hypot(SURE * 0.1 * 0.3, 0.8 * 0.7 * (exp(UNLIKE) - 1));
-    near(lwp_gain_of_measured(&measured, &whole, 1, true, estimate).low, low);
+    near(lwp_gain_of_measured(&measured, &whole, (struct lwp_gain_range){0, 1}, true, estimate).low, low);
     measured.guesses = 0.75;
-    near(lwp_gain_of_measured(&measured, &whole, 1, true, estimate).low, 0.25 * low);
-    near(lwp_gain_of_measured(&measured, &whole, 1, false, estimate).low, low);
-    near(lwp_gain_of_measured(&measured, &whole, 1, true, estimate).value, 0.8 * 0.3);
+    near(lwp_gain_of_measured(&measured, &whole, (struct lwp_gain_range){0, 1}, true, estimate).low, 0.25 * low);
+    near(lwp_gain_of_measured(&measured, &whole, (struct lwp_gain_range){0, 1}, false, estimate).low, low);
+    near(lwp_gain_of_measured(&measured, &whole, (struct lwp_gain_range){0, 1}, true, estimate).value, 0.8 * 0.3);
     measured.guesses = 3; /* all of them */
-    near(lwp_gain_of_measured(&measured, &whole, 1, true, estimate).low, 0);
+    near(lwp_gain_of_measured(&measured, &whole, (struct lwp_gain_range){0, 1}, true, estimate).low, 0);
     measured.high = 1.1; /* it may lose as much as ever */
-    near(lwp_gain_of_measured(&measured, &whole, 1, true, estimate).low, 0.24 - hypot(SURE * 0.1 * 0.3, 0.8 * 0.4));
+    near(lwp_gain_of_measured(&measured, &whole, (struct lwp_gain_range){0, 1}, true, estimate).low,
+         0.24 - hypot(SURE * 0.1 * 0.3, 0.8 * 0.4));
 }
 
 /* Which of two classes' functions is called comes to one guess for each object of one of them: behind a wrong one the program waits
@@ -903,13 +909,16 @@ static void test_guessed_turns(void **state)
     (void)state;
     const struct lwp_share whole = {.value = 0.8, .low = 0.7, .high = 0.9};
     struct lwp_gain_measured measured = {.ratio = 0.7, .low = 0.6, .high = 0.8, .between = true};
-    const struct lwp_gain_saving sure = lwp_gain_of_measured(&measured, &whole, 1, false, (struct lwp_gain_saving){0});
+    const struct lwp_gain_saving sure =
+        lwp_gain_of_measured(&measured, &whole, (struct lwp_gain_range){0, 1}, false, (struct lwp_gain_saving){0});
     measured.turns = 0.1; /* a class that is met in one of twenty */
-    const struct lwp_gain_saving rarely = lwp_gain_of_measured(&measured, &whole, 1, false, (struct lwp_gain_saving){0});
+    const struct lwp_gain_saving rarely =
+        lwp_gain_of_measured(&measured, &whole, (struct lwp_gain_range){0, 1}, false, (struct lwp_gain_saving){0});
     near(rarely.low, 0.9 * sure.low);
     near(rarely.value, 0.95 * sure.value);
     measured.turns = 2;
-    const struct lwp_gain_saving often = lwp_gain_of_measured(&measured, &whole, 1, false, (struct lwp_gain_saving){0});
+    const struct lwp_gain_saving often =
+        lwp_gain_of_measured(&measured, &whole, (struct lwp_gain_range){0, 1}, false, (struct lwp_gain_saving){0});
     near(often.low, 0);
     near(often.value, 0.5 * sure.value);
     near(often.high, sure.high);
@@ -960,18 +969,18 @@ static void test_waits_less(void **state)
     const struct lwp_share whole = {.value = 0.9, .low = 0.85, .high = 0.95};
     const struct lwp_gain_saving estimate = {.value = 0.7, .low = 0, .high = 0.8};
     struct lwp_gain_measured measured = {.ratio = 0.8, .low = 0.7, .high = 0.85, .core = 1, .pattern = 1.3};
-    near(lwp_gain_of_measured(&measured, &whole, 1, false, estimate).value, 0.7); /* something else is unlike */
+    near(lwp_gain_of_measured(&measured, &whole, (struct lwp_gain_range){0, 1}, false, estimate).value, 0.7); /* something else is unlike */
     measured.waits_less = true;
-    const struct lwp_gain_saving less = lwp_gain_of_measured(&measured, &whole, 1, false, estimate);
+    const struct lwp_gain_saving less = lwp_gain_of_measured(&measured, &whole, (struct lwp_gain_range){0, 1}, false, estimate);
     near(less.value, 0.9 * 0.2);
     near(less.low, 0.05); /* whatever the estimate fears */
     near(less.high, 0.18 + hypot(SURE * 0.05 * 0.2, 0.9 * 0.8 * (1 - exp(-UNLIKE))));
     assert_false(less.measured);
     measured.paces = (struct lwp_gain_range){1.2, 1.5}; /* the run takes as long as the loop */
-    assert_true(lwp_gain_of_measured(&measured, &whole, 1, false, estimate).measured);
+    assert_true(lwp_gain_of_measured(&measured, &whole, (struct lwp_gain_range){0, 1}, false, estimate).measured);
     measured.paces = (struct lwp_gain_range){0, 0};
     measured.between = true;
-    near(lwp_gain_of_measured(&measured, &whole, 1, false, estimate).low, 0.05);
+    near(lwp_gain_of_measured(&measured, &whole, (struct lwp_gain_range){0, 1}, false, estimate).low, 0.05);
 }
 
 /* A loop that may take no longer than it computes has nothing to gain for sure, however much its samples stall: its data may be pages of
@@ -982,7 +991,7 @@ static void test_takes_what_it_computes(void **state)
     const struct lwp_share whole = {.value = 0.9, .low = 0.85, .high = 0.95};
     const struct lwp_gain_saving estimate = {.value = 0.7, .low = 0.3, .high = 0.8};
     const struct lwp_gain_measured measured = {.ratio = 0.2, .low = 0.1, .high = 0.3, .core = 1, .pattern = 6, .paces = {1.02, 1.5}};
-    const struct lwp_gain_saving saving = lwp_gain_of_measured(&measured, &whole, 1, false, estimate);
+    const struct lwp_gain_saving saving = lwp_gain_of_measured(&measured, &whole, (struct lwp_gain_range){0, 1}, false, estimate);
     near(saving.low, 0.9 * (1 - 1 / 1.02));
     near(saving.value, 0.9 * (1 - 1 / 1.5));
     near(saving.high, 0.9 * (1 - 1 / 1.5));

@@ -109,13 +109,16 @@ static bool gain_shrinks(const struct lwp_profile *profile, const struct lwp_gai
            shrinks_by * lwp_placement_needs(before, visit->uses, visit->elements, line).busy;
 }
 
-/* Of visits that seem random the part that jumps which are guessed do not explain is sure to be so: two cursors that go on in turns are far
+/* No more is saved than the program waits: where the run promises more, it is what is known of the waits that is said, at both ends.
+ * Of visits that seem random the part that jumps which are guessed do not explain is sure to be so: two cursors that go on in turns are far
  * from each other, too. Behind a wrong guess of whose turn it is (turns.h) the program waits whatever its layout, and has time to fetch
  * what comes next: what is guessed may save nothing. */
-static struct lwp_gain_saving gain_of_run(const struct lwp_gain_measured *measured, const struct lwp_share *whole, double most, bool random)
+static struct lwp_gain_saving gain_of_run(const struct lwp_gain_measured *measured, const struct lwp_share *whole,
+                                          struct lwp_gain_range waits, bool random)
 {
     const struct lwp_gain_range part = lwp_gain_part(measured, whole);
-    const double low = fmin(part.low, most), value = fmin(whole->value * (1 - measured->ratio), most),
+    const double promised = whole->value * (1 - measured->ratio), most = waits.high, value = fmin(promised, most),
+                 low = fmin(part.low, promised > most ? waits.low : most),
                  guessed = fmin(1, measured->turns + (random ? measured->guesses : 0));
     return (struct lwp_gain_saving){.value = value > 0 ? (1 - fmin(1, measured->turns) / 2) * value : value,
                                     .low = low > 0 ? (1 - guessed) * low : low,
@@ -129,12 +132,12 @@ static struct lwp_gain_saving gain_of_run(const struct lwp_gain_measured *measur
 
 /* A loop that computes all the time that it takes has nothing to gain. Of short loops all samples fall on loads, awaited or not: where
  * the run waits less, what they promise is too much, and a loop that waits longer than its run gains no less. */
-struct lwp_gain_saving lwp_gain_of_measured(const struct lwp_gain_measured *measured, const struct lwp_share *whole, double most,
-                                            bool random, struct lwp_gain_saving estimate)
+struct lwp_gain_saving lwp_gain_of_measured(const struct lwp_gain_measured *measured, const struct lwp_share *whole,
+                                            struct lwp_gain_range waits, bool random, struct lwp_gain_saving estimate)
 {
     struct lwp_gain_saving saving = estimate;
     if (measured->between || measured->waits_less)
-        return gain_of_run(measured, whole, most, random);
+        return gain_of_run(measured, whole, waits, random);
     if (measured->doubtful)
         saving.low = fmin(saving.low, 0);
     if (measured->paces.low > 0 && measured->core > 0) {
@@ -186,8 +189,9 @@ struct lwp_gain_saving lwp_gain_of_loop(struct lwp_profile *profile, const struc
     if (saving.value > 0)
         saving.value *= 1 - fmin(1, measured.turns) / 2;
     const bool random = visit->access.pattern == LWP_GAIN_RANDOM;
-    const double most = lwp_gain_stalled(profile, visit->region, weight + lwp_gain_awaited_elsewhere(profile, visit), &visit->shape).high;
-    return run ? lwp_gain_of_measured(&measured, &whole, most / all, random, saving) : saving;
+    stalled = lwp_gain_stalled(profile, visit->region, weight + lwp_gain_awaited_elsewhere(profile, visit), &visit->shape);
+    const struct lwp_gain_range waits = {stalled.low / all, stalled.high / all};
+    return run ? lwp_gain_of_measured(&measured, &whole, waits, random, saving) : saving;
 }
 
 /* Where the loop's code first goes to each field, as the accesses beside the one that is stalled most say. */
@@ -427,7 +431,8 @@ bool lwp_gain_in_array(struct lwp_profile *profile, const struct lwp_layout *lay
     visit.far = 0;
     if (!seen && lwp_gain_measure(profile, &visit, &change.today, after, &near) && (near.between || near.waits_less))
         lwp_gain_lies_between(&measured, near.ratio);
-    const struct lwp_gain_saving saving = lwp_gain_of_measured(&measured, whole, whole->high, false, (struct lwp_gain_saving){0});
+    const struct lwp_gain_saving saving =
+        lwp_gain_of_measured(&measured, whole, (struct lwp_gain_range){whole->low, whole->high}, false, (struct lwp_gain_saving){0});
     const struct lwp_placement_need before = lwp_placement_needs(&change.today, walk->uses, change.elements, change.caches.line_bytes),
                                     need = lwp_placement_needs(after, walk->uses, change.elements, change.caches.line_bytes);
     gain->loops[gain->loop_count++] = (struct lwp_gain_loop){walk->region, gain->before = before.random, gain->after = need.lines};

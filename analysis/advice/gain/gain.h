@@ -54,10 +54,10 @@ struct lwp_gain_saving lwp_gain_of_loop(struct lwp_profile *profile, const struc
 double lwp_gain_awaited_elsewhere(const struct lwp_profile *profile, const struct lwp_gain_visit *visit);
 
 struct lwp_gain_measured;
-/* What a loop that takes `whole` of all time, of which it waits `most`, saves when it was run, as far as the run can be believed.
+/* What a loop that takes `whole` of all time, of which it waits `waits`, saves when it was run, as far as the run can be believed.
  * `estimate`: what it saves by its samples alone. `random`: it was run as one that visits elements at random. */
-struct lwp_gain_saving lwp_gain_of_measured(const struct lwp_gain_measured *measured, const struct lwp_share *whole, double most,
-                                            bool random, struct lwp_gain_saving estimate);
+struct lwp_gain_saving lwp_gain_of_measured(const struct lwp_gain_measured *measured, const struct lwp_share *whole,
+                                            struct lwp_gain_range waits, bool random, struct lwp_gain_saving estimate);
 
 /* Adds one loop's saving. `share`: of the data, whose error is the saving's. */
 void lwp_gain_sum(struct lwp_gain_saving *sum, const struct lwp_gain_saving *saving, const struct lwp_share *share);
