@@ -43,11 +43,26 @@ static const char *finding_split_id(struct lwp_profile *profile, uint32_t index)
     return lwp_finding_id(profile, SAY("split-%s", used ? slug : "object"), hash);
 }
 
+/* In Rust the counts lie before the value. */
+static const char *finding_counted_step(struct lwp_profile *profile, const struct lwp_split *split)
+{
+    const char *container = split->layout->container;
+    if (split->kind == LWP_SPLIT_POOL)
+        return SAY("Keep the values in one Vec, and indices into it in the place of each %s, where none has to be dropped before all are. "
+                   "Then run lwp collect again and compare with lwp diff.",
+                   container);
+    return SAY("Leave the last structure below in the %s and keep the rest in a Vec: from a Box each, it would lie between the values, and "
+               "little or nothing would be gained.%s Then run lwp collect again and compare with lwp diff.",
+               container, split->pooled ? " Keep the values themselves in a Vec, too: otherwise less is gained." : "");
+}
+
 /* In C++ the container allocates its nodes. */
 static const char *finding_container_step(struct lwp_profile *profile, const struct lwp_split *split)
 {
     const struct lwp_layout *layout = split->layout;
     const char *container = layout->container, *last = strrchr(container, ':') + 1;
+    if (lwp_types_counts(layout->type->name))
+        return finding_counted_step(profile, split);
     if (split->kind == LWP_SPLIT_POOL)
         return SAY(
             "Give the container its nodes from large blocks: std::pmr::%s with a std::pmr::monotonic_buffer_resource, which has them "
@@ -78,6 +93,12 @@ static const char *finding_container_step(struct lwp_profile *profile, const str
 static const char *finding_order_step(struct lwp_profile *profile, const struct lwp_split *split)
 {
     const char *how;
+    if (split->layout->type && lwp_types_counts(split->layout->type->name))
+        return SAY(
+            "Once the order is final, move each value to a new %s, one after the other in that order, and let all that leads to "
+            "an old one lead to its new one; drop the old ones after that. Where the order changes later, do it again. The gain counts "
+            "what one such copy takes. Then run lwp collect again and compare with lwp diff.",
+            split->layout->container);
     if (split->array && lwp_types_is_list_node(split->layout->type))
         return SAY(
             "Use a std::vector instead of the %s: it has the same order, and no link is awaited. Where elements are put in or taken out "
@@ -187,10 +208,12 @@ static double finding_used_bytes(const struct lwp_layout *layout)
     return weight > 0 ? used / weight : 0;
 }
 
-/* "the nodes of a std::map (prices)". */
+/* "the nodes of a std::map (prices)", "a std::rc::Rc (all)". */
 static const char *finding_nodes(struct lwp_profile *profile, const struct lwp_layout *layout)
 {
     const char *name = lwp_objects_name(profile, layout->objects[0]);
+    if (lwp_types_counts(layout->type->name))
+        return strcmp(name, layout->type->name) != 0 ? SAY("a %s (%s)", layout->container, name) : SAY("a %s", layout->container);
     return strcmp(name, layout->type->name) != 0 ? SAY("the nodes of a %s (%s)", layout->container, name)
                                                  : SAY("the nodes of a %s", layout->container);
 }
@@ -233,7 +256,7 @@ static void finding_of_split(struct lwp_profile *profile, const struct lwp_split
     if (split->kind == LWP_SPLIT_REORDER)
         finding->title = SAY("Reorder %s%s: a visit then takes %.2f cache lines instead of %.2f", what, split->align ? " and align it" : "",
                              split->gain.after, split->gain.before);
-    else if (split->kind == LWP_SPLIT_POOL && layout->container)
+    else if (split->kind == LWP_SPLIT_POOL && layout->container && !lwp_types_counts(layout->type->name))
         finding->title = SAY("Take %s from a memory resource: their %llu bytes lie %llu bytes apart on average",
                              finding_nodes(profile, layout), element, (unsigned long long)split->gain.spacing);
     else if (split->kind == LWP_SPLIT_POOL)
@@ -264,9 +287,10 @@ static void finding_of_split(struct lwp_profile *profile, const struct lwp_split
                              (unsigned)(split->groups + split->cold), mean, element);
     finding->next_step = finding_split_step(profile, split);
     if (split->pool > 0)
-        finding->next_step =
-            SAY("%s The nodes as they are, from a %s, would alone give %.*fx.", finding->next_step,
-                layout->container ? "memory resource (std::pmr::monotonic_buffer_resource)" : "pool", LWP_SPEEDUP(split->pool));
+        finding->next_step = SAY(
+            "%s The nodes as they are, from a %s, would alone give %.*fx.", finding->next_step,
+            layout->container && !lwp_types_counts(layout->type->name) ? "memory resource (std::pmr::monotonic_buffer_resource)" : "pool",
+            LWP_SPEEDUP(split->pool));
 }
 
 /* ---- arrays to regroup ---- */

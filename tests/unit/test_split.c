@@ -267,6 +267,15 @@ static void declarations_speak_the_language_of_the_type(void **state)
     assert_non_null(strstr(text, "    tag: [u8; 32], "));
     assert_non_null(strstr(text, "    cold: Box<place_cold>,\n}\n"));
     lwp_profile_fini(&profile);
+    type.name = "alloc::rc::RcInner<place>"; /* its pointers count: a Box each would lie between the values */
+    type.owner = LWP_TYPE_OF_SYSTEM;
+    type.payload = &(struct lwp_type){.name = "place", .tag = "place", .bytes = 48, .language = LWP_LANGUAGE_RUST};
+    text = declared(&profile, &type, true);
+    assert_non_null(strstr(text, "    cold: usize, "));
+    assert_non_null(strstr(text, "// its place in a Vec<place_cold>\n}\n"));
+    lwp_profile_fini(&profile);
+    type.owner = LWP_TYPE_OF_PROJECT;
+    type.payload = NULL;
     type.name = type.tag = "(f64, f64, [u8; 32])";
     type.fields = tuple;
     text = declared(&profile, &type, false);

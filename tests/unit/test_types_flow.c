@@ -408,24 +408,47 @@ static void test_rust_names(void **state)
     unload(&loaded);
 }
 
-/* The compiler names no file where Rust's types are declared. */
+/* The compiler names no file where Rust's types are declared. What is counted, in whatever cell or lock, is the program's. */
 static void test_rust_owners(void **state)
 {
+    static const struct {
+        const char *function, *type, *holder, *payload;
+    } shared[] = {{"share", "alloc::rc::Rc", "std::rc::Rc", "::Node"},
+                  {"share_cell", "alloc::rc::Rc", "std::rc::Rc", "::Cell"},
+                  {"share_locked", "alloc::sync::Arc", "std::sync::Arc", "::Cell"},
+                  {"share_texts", "alloc::rc::Rc", NULL, NULL}};
     struct loaded loaded;
     struct lwp_candidate candidate;
-    bool counted = false;
     (void)state;
     if (!load(&loaded, "rustc", "-O -g", "../truth/types/counted.rs"))
         skip();
-    uint64_t low = programs_symbol(loaded.path, "share");
-    assert_true(low);
-    uint64_t high = lwp_code_symbolize(loaded.code, 0, low)->function_high;
-    for (uint64_t at = low; at < high; at++)
-        if (lwp_types_at_access(loaded.code, 0, at, &candidate, 1) && strstr(candidate.type->name, "alloc::rc::Rc")) {
-            assert_int_equal(candidate.type->owner, LWP_TYPE_OF_SYSTEM);
-            counted = true;
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++) {
+        const struct lwp_type *counted = NULL;
+        const uint64_t low = programs_symbol(loaded.path, shared[i].function);
+        assert_true(low);
+        const uint64_t high = lwp_code_symbolize(loaded.code, 0, low)->function_high;
+        for (uint64_t at = low; at < high && !counted; at++)
+            if (lwp_types_at_access(loaded.code, 0, at, &candidate, 1) && strstr(candidate.type->name, shared[i].type) &&
+                lwp_types_counts(candidate.type->name))
+                counted = candidate.type;
+        assert_non_null(counted);
+        assert_int_equal(counted->owner, LWP_TYPE_OF_SYSTEM);
+        assert_int_equal(counted->payload != NULL, shared[i].payload != NULL);
+        if (!shared[i].payload) {
+            assert_null(lwp_types_container(counted));
+            continue;
         }
-    assert_true(counted);
+        assert_string_equal(lwp_types_container(counted), shared[i].holder);
+        assert_non_null(strstr(counted->payload->name, shared[i].payload));
+        assert_int_not_equal(counted->payload->owner, LWP_TYPE_OF_SYSTEM);
+        assert_true(lwp_types_contain(counted, counted->payload_at, counted->payload));
+        assert_string_equal(counted->fields[0].name, "strong");
+        for (uint32_t f = 0; f < counted->field_count; f++) {
+            const struct lwp_field *field = &counted->fields[f];
+            const bool inside = field->offset >= counted->payload_at && field->offset < counted->payload_at + counted->payload->bytes;
+            assert_int_equal(field->of_library, !inside);
+        }
+    }
     unload(&loaded);
 }
 

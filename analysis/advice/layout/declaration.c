@@ -130,6 +130,10 @@ static void declaration_link(const struct declaration *to, int target)
 {
     struct lwp_arena *arena = to->profile->arena;
     const char *other = declaration_name(to, target), *name = target < 0 ? "cold" : lwp_arena_printf(arena, "part%d", target + 1);
+    if (to->split->layout->type && lwp_types_counts(to->split->layout->type->name)) {
+        declaration_member(to, lwp_arena_printf(arena, "%s: usize", name), lwp_arena_printf(arena, "its place in a Vec<%s>", other));
+        return;
+    }
     declaration_member(to,
                        to->language == LWP_LANGUAGE_FORTRAN ? lwp_arena_printf(arena, "type(%s), pointer :: %s", other, name)
                        : to->language == LWP_LANGUAGE_RUST  ? lwp_arena_printf(arena, "%s: Box<%s>", name, other)
@@ -255,7 +259,8 @@ static const char *declaration_resource(struct lwp_profile *profile, const struc
 
 const char *lwp_declaration_write(struct lwp_profile *profile, const struct lwp_split *split)
 {
-    if (split->kind == LWP_SPLIT_POOL && split->layout->container)
+    const bool counted = split->layout->container && lwp_types_counts(split->layout->type->name);
+    if (split->kind == LWP_SPLIT_POOL && split->layout->container && !counted)
         return declaration_resource(profile, split->layout);
     if (split->kind == LWP_SPLIT_IN_PLACE)
         return lwp_in_place_write(profile, split);

@@ -1,8 +1,8 @@
 /* A struct's members from DWARF, flattened to a list of fields: bases and anonymous structs are opened, anonymous
  * unions stay one field, bit-fields that share a byte are one field, and so is what a Rust enum's variants keep in the
  * same bytes. What a node of the C++ library keeps for the program is opened, too: "price" of a std::list's, "first" and
- * "second.price" of a std::map's. Debug info that contradicts itself (members outside of the struct, cycles, thousands of fields) gives
- * none at all. */
+ * "second.price" of a std::map's; and what Rust's Rc leads to. Debug info that contradicts itself (members outside of the struct, cycles,
+ * thousands of fields) gives none at all. */
 #include "analysis/program/types/type_cache.h"
 #include "analysis/program/types/type_die.h"
 #include "analysis/program/types/type_members.h"
@@ -23,6 +23,7 @@ struct flatten {
     } * fields;
     size_t count, capacity;
     bool is_class, is_derived, is_virtual, is_rust, broken;
+    bool is_counted; /* what Rust's Rc or Arc leads to */
     bool is_part; /* of a member: its own members are not opened further */
     const char *inherited; /* the base class that is opened; NULL: none */
     bool of_library;       /* ... and not the program's */
@@ -173,6 +174,43 @@ static bool flatten_half(struct flatten *flat, const char *name, Dwarf_Die *type
     return true;
 }
 
+/* The cells and locks of Rust's library around a value. */
+static bool flatten_is_cell(const char *name)
+{
+    static const char *const cells[] = {"RefCell<", "Cell<", "UnsafeCell<", "OnceCell<", "Mutex<", "RwLock<"};
+    for (size_t i = 0; name && i < sizeof cells / sizeof *cells; i++)
+        if (strncmp(name, cells[i], strlen(cells[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Whether it is a structure of the program's, or cells and locks around one. */
+static bool flatten_is_kept(struct lwp_code *code, Dwarf_Die *type, int depth)
+{
+    Dwarf_Die unit, inner;
+    if (!code_die_is_struct(type) || dwarf_tag(type) == DW_TAG_union_type || depth > NEST_LIMIT || !dwarf_diecu(type, &unit, NULL, NULL))
+        return false;
+    if (type_die_owner(code, type, &unit) != LWP_TYPE_OF_SYSTEM)
+        return true;
+    for (Dwarf_Die child = code_die_first(type); child.addr && flatten_is_cell(dwarf_diename(type)); child = code_die_after(&child))
+        if (dwarf_tag(&child) == DW_TAG_member && type_die_of(&child, &inner) && type_die_strip(&inner, NULL) &&
+            flatten_is_kept(code, &inner, depth + 1))
+            return true;
+    return false;
+}
+
+/* What is counted is the program's, and lies in cells and locks of the library. */
+static bool flatten_counted(struct flatten *flat, Dwarf_Die *type, uint64_t base, int depth)
+{
+    if (!flat->is_counted || flat->payload.die.addr || !flatten_is_kept(flat->code, type, 0))
+        return false;
+    if (flatten_is_cell(dwarf_diename(type)))
+        flatten_struct(flat, type, base, depth + 1);
+    else
+        flatten_payload(flat, type, base, depth);
+    return true;
+}
+
 static void flatten_member(struct flatten *flat, Dwarf_Die *member, uint64_t base, int depth)
 {
     Dwarf_Die type, stripped;
@@ -199,6 +237,8 @@ static void flatten_member(struct flatten *flat, Dwarf_Die *member, uint64_t bas
         flatten_payload(flat, &stripped, base + offset, depth);
         return;
     }
+    if (is_struct && !is_bits && flatten_counted(flat, &stripped, base + offset, depth))
+        return;
     if (is_struct && !is_bits && flatten_half(flat, name, &stripped, base + offset, depth))
         return;
     struct lwp_parts parts = {NULL, 0};
@@ -360,6 +400,8 @@ static void flatten_virtual_bases(struct flatten *flat, uint64_t bytes)
 bool code_type_fields(struct lwp_code *code, struct lwp_type *type, Dwarf_Die *die, struct code_payload *payload)
 {
     struct flatten flat = {.code = code, .is_rust = type->language == LWP_LANGUAGE_RUST};
+    flat.is_counted = flat.is_rust && type->owner == LWP_TYPE_OF_SYSTEM && lwp_types_counts(type->name);
+    flat.of_library = flat.is_counted;
     flatten_struct(&flat, die, 0, 0);
     flat.broken |= flat.is_virtual && flat.payload.die.addr;
     if (flat.is_virtual)
@@ -377,7 +419,7 @@ bool code_type_fields(struct lwp_code *code, struct lwp_type *type, Dwarf_Die *d
     }
     type->parts = parts;
     type->kind = dwarf_tag(die) == DW_TAG_union_type ? LWP_TYPE_UNION : LWP_TYPE_STRUCT;
-    type->is_class = flat.is_class;
+    type->is_class = flat.is_class && !flat.is_rust;
     type->is_derived = flat.is_derived;
     type->is_virtual = flat.is_virtual;
     type->fields = fields;

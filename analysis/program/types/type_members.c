@@ -120,8 +120,9 @@ static bool member_same_type(Dwarf_Die a, Dwarf_Die b)
 /* Inside of the library's containers and pointers: their members are nobody's names. */
 static bool member_is_hidden(Dwarf_Die *type)
 {
-    static const char *const names[] = {"Vec<",     "RawVec<", "RawVecInner<", "Unique<", "NonNull<",  "Iter<",
-                                        "IterMut<", "Box<",    "&[",           "&mut [",  "RawTable<", "Option<"};
+    static const char *const names[] = {"Vec<",     "RawVec<", "RawVecInner<", "Unique<",   "NonNull<",   "Iter<", "IterMut<",
+                                        "Box<",     "&[",      "&mut [",       "RawTable<", "Option<",    "Rc<",   "Arc<",
+                                        "RcInner<", "RcBox<",  "ArcInner<",    "RefCell<",  "UnsafeCell<"};
     const char *name = dwarf_diename(type);
     for (size_t i = 0; name && i < sizeof names / sizeof *names; i++)
         if (!strncmp(name, names[i], strlen(names[i])))

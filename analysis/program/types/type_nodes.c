@@ -12,10 +12,25 @@ static const struct {
              {"__list_node", "std::list", NULL},        {"__forward_list_node", "std::forward_list", NULL},
              {"__tree_node", "std::set", "std::map"},   {"__hash_node", "std::unordered_set", "std::unordered_map"}};
 
+/* Rust's values whose references are counted. */
+static const struct {
+    const char *begins, *holder;
+} counted[] = {{"alloc::rc::RcInner<", "std::rc::Rc"}, {"alloc::rc::RcBox<", "std::rc::Rc"}, {"alloc::sync::ArcInner<", "std::sync::Arc"}};
+
+const char *lwp_types_counts(const char *name)
+{
+    for (size_t i = 0; name && i < sizeof counted / sizeof *counted; i++)
+        if (strncmp(name, counted[i].begins, strlen(counted[i].begins)) == 0)
+            return counted[i].holder;
+    return NULL;
+}
+
 const char *lwp_types_container(const struct lwp_type *type)
 {
     if (!type || type->owner == LWP_TYPE_OF_PROJECT)
         return NULL;
+    if (type->language == LWP_LANGUAGE_RUST && lwp_types_counts(type->name))
+        return type->payload ? lwp_types_counts(type->name) : NULL;
     const size_t end = strcspn(type->name, "<");
     size_t start = end;
     while (start && type->name[start - 1] != ':')

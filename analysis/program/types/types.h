@@ -50,8 +50,7 @@ struct lwp_type {
     const struct lwp_field *fields; /* of a struct, union or class, in order of offset; bases flattened */
     uint32_t field_count;
     const struct lwp_parts *parts; /* of each field; NULL: not known */
-    const struct lwp_type
-        *payload;                  /* of a node of the C++ library: the structure that a container of the program keeps in it; NULL: none */
+    const struct lwp_type *payload; /* of a node of the language's library: the structure that the program keeps in it; NULL: none */
     uint64_t payload_at;           /* ... where it begins */
     const void *die;               /* DWARF's entry of it, for lwp_types_hold(); NULL: none */
 };
@@ -75,7 +74,11 @@ bool lwp_types_array_in_static(struct lwp_code *code, uint32_t module, uint64_t 
 /* Whether a function of this name belongs to the language's library (C++, Rust), whatever module its code is in. */
 bool lwp_types_is_library(const char *function);
 
-/* The container of the C++ library that has nodes of this type: "std::map" (or a multimap); NULL: it is no such node. */
+/* Rust's pointer that counts the references to a value of the type of this name ("std::rc::Rc"); NULL: none does. */
+const char *lwp_types_counts(const char *name);
+
+/* The container of the C++ library that has nodes of this type: "std::map" (or a multimap), or Rust's pointer that counts its references;
+ * NULL: it is no such node. */
 const char *lwp_types_container(const struct lwp_type *type);
 
 /* Whether it is the node of a std::map or a std::set, through which the library's functions go. */
