@@ -322,6 +322,9 @@ static void test_code(void **state)
         assert_step(code, module, at, 0, false, LWP_LOOP_STEP_VARIABLE, 0);
         assert_step(code, module, at, 1, false, LWP_LOOP_STEP_CONSTANT, 8);
         assert_step(code, module, at, 2, false, LWP_LOOP_STEP_NO_LOOP, 0);
+        assert_false(lwp_code_loop_folds(code, module, at));
+        assert_true(lwp_code_loop_folds(code, module, access_of(code, module, path, "remainders", 1, true)));
+        assert_true(lwp_code_loop_folds(code, module, access_of(code, module, path, "masked", 1, true)));
         at = access_of(code, module, path, "deep", 3, true);
         assert_step(code, module, at, 0, false, LWP_LOOP_STEP_CONSTANT, 72);
         assert_step(code, module, at, 1, false, LWP_LOOP_STEP_CONSTANT, 7 * 72);
@@ -332,6 +335,7 @@ static void test_code(void **state)
         at = access_of(code, module, path, "pointers", 2, true);
         assert_step(code, module, at, 1, false, LWP_LOOP_STEP_UNKNOWN, 0);
         assert_step(code, module, at, 1, true, LWP_LOOP_STEP_CONSTANT, 8);
+        assert_false(lwp_code_loop_folds(code, module, at));
         at = access_of(code, module, path, "edges", 1, false);
         assert_step(code, module, at, 0, false, LWP_LOOP_STEP_CONSTANT, 72);
         assert_step(code, module, 0, 0, false, LWP_LOOP_STEP_NO_LOOP, 0);

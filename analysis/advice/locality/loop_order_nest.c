@@ -80,11 +80,14 @@ double lwp_order_plane(const struct lwp_order *order, const struct lwp_order_acc
 
 /* By the code: the loop around that moves the access by less than a line. Where none does the columns may be those of several calls of
  * the function, unless loops around move it by more (they leave elements out on purpose), or the loop itself does not step evenly
- * (it goes round through all places, as a hash does). False: no column is left for the next one. */
+ * (it goes round through all places, as a hash does, or a product modulo the number of elements). False: no column is left for the next
+ * one. */
 static bool order_outer_of(const struct lwp_order *order, const struct lwp_order_access *access, struct lwp_order_outer *outer)
 {
     bool moves = false, even = false;
     *outer = (struct lwp_order_outer){.region = LWP_NONE};
+    if (lwp_code_loop_folds(order->profile->code, access->stream->module, access->stream->address))
+        return false;
     for (unsigned level = 0;; level++) {
         uint32_t loop;
         int64_t step, rows;

@@ -21,6 +21,7 @@ enum { REGISTERS = 16, SLOTS = 16, VALUES = REGISTERS + SLOTS, MADE = 64, TERMS 
 /* times[0] * of[0] + ... + plus; of: values at the loop's head. */
 struct form {
     int8_t count; /* UNKNOWN: not known */
+    bool folded;  /* not known, as it is a remainder, some of the bits, or one of two values that the code chooses */
     bool about;   /* `plus` is one of several: of a neighbour, or of none where there is none, at the edge of a grid */
     int8_t of[TERMS]; /* from VALUES on: what an instruction made before the loops */
     int64_t times[TERMS], plus;
@@ -58,6 +59,7 @@ static struct form form_one(int value)
 static void form_add(struct form *to, const struct form *more, int64_t times)
 {
     if (to->count == UNKNOWN || more->count == UNKNOWN) {
+        to->folded |= more->folded;
         to->count = UNKNOWN;
         return;
     }
@@ -88,7 +90,7 @@ static struct form form_product(const struct form *a, const struct form *b)
 {
     struct form product = {.count = 0};
     if (a->count != 0 && b->count != 0)
-        product.count = UNKNOWN;
+        product = (struct form){.count = UNKNOWN, .folded = a->folded || b->folded};
     else
         form_add(&product, a->count == 0 ? b : a, a->count == 0 ? a->plus : b->plus);
     return product;
@@ -100,7 +102,7 @@ static struct form form_either(const struct form *a, const struct form *b)
     struct form difference = *a, either = *a;
     form_add(&difference, b, -1);
     either.about |= b->about || difference.plus != 0;
-    return difference.count == 0 ? either : (struct form){.count = UNKNOWN};
+    return difference.count == 0 ? either : (struct form){.count = UNKNOWN, .folded = a->folded || b->folded};
 }
 
 /* The value of a slot of the frame, made at the first call; -1: it is none, or one too many. */
@@ -163,6 +165,7 @@ static void pass_step(struct pass *pass, struct state *now, uint64_t address, co
             form_add(&value, &now->of[linear->index], linear->scale);
     } else if (linear->exists) {
         value = form_either(&now->of[linear->to], &now->of[linear->index]);
+        value.folded |= value.count == UNKNOWN;
     } else if (carries >= 0) {
         value = now->of[carries];
         value.about = true;
@@ -187,9 +190,11 @@ static void pass_step(struct pass *pass, struct state *now, uint64_t address, co
         form_add(&stored, &(struct form){.plus = linear->plus}, 1);
     }
     const uint32_t changed = pass_changes(pass, instruction);
+    const bool follows = linear->exists || carries >= 0 || instruction->loads || instruction->multiplies ||
+                         instruction->narrow_destination >= 0 || instruction->flow != CODE_FLOW_NEXT;
     for (int i = 0; i < VALUES; i++)
         if (changed >> i & 1)
-            now->of[i].count = UNKNOWN;
+            now->of[i] = (struct form){.count = UNKNOWN, .folded = !follows && i < REGISTERS};
     const int to = linear->exists            ? linear->to
                    : carries >= 0            ? carries
                    : instruction->loads      ? instruction->destination
@@ -198,7 +203,7 @@ static void pass_step(struct pass *pass, struct state *now, uint64_t address, co
     if (to >= 0 && to < REGISTERS)
         now->of[to] = value;
     const uint32_t made = instruction->flow == CODE_FLOW_CALL ? 1u << CODE_RAX : changed & 0xffff;
-    if (made && !(made & (made - 1)) && now->of[__builtin_ctz(made)].count == UNKNOWN)
+    if (pass->whole && made && !(made & (made - 1)) && now->of[__builtin_ctz(made)].count == UNKNOWN)
         now->of[__builtin_ctz(made)] = pass_made(pass, address);
     if (instruction->memory.store && slot >= 0)
         now->of[slot] = stored;
@@ -301,7 +306,7 @@ static bool pass_through(struct pass *pass, uint64_t until, struct state *now)
         const bool between = until && code_loop_holds(code, own->loop, inner);
         for (int k = 0; i && k < VALUES; k++)
             if (!now->reached || (!between && pass->changed[block] >> k & 1))
-                now->of[k].count = UNKNOWN;
+                now->of[k] = (struct form){.count = UNKNOWN};
         if (pass_block(pass, block, now, until))
             return true;
         for (uint32_t e = function->edge_first[block]; e < function->edge_first[block + 1]; e++) {
@@ -322,10 +327,10 @@ static struct form pass_added(const struct pass *pass, int value, int depth)
 {
     enum { DEPTH_MOST = 4 };
     const struct form *later = &pass->latch.of[value];
-    struct form added = *later, unknown = {.count = UNKNOWN};
     bool itself = false;
     for (int i = 0; i < later->count; i++)
         itself |= later->of[i] == value;
+    struct form added = *later, unknown = {.count = UNKNOWN, .folded = later->folded || (itself && later->about)};
     if (later->count == UNKNOWN || (itself && later->about) || depth == DEPTH_MOST)
         return unknown;
     const struct form before = form_one(value);
@@ -430,6 +435,20 @@ enum lwp_loop_step_kind lwp_code_loop_step(struct lwp_code *code, uint32_t modul
         return LWP_LOOP_STEP_UNKNOWN;
     *step = added.plus;
     return added.count ? LWP_LOOP_STEP_VARIABLE : LWP_LOOP_STEP_CONSTANT;
+}
+
+bool lwp_code_loop_folds(struct lwp_code *code, uint32_t module, uint64_t address)
+{
+    struct pass pass;
+    const struct flow_function *function;
+    struct form added = {.count = 0};
+    const uint32_t loop = step_loop(code, module, address, 0, &function);
+    if (loop == LWP_NONE)
+        return false;
+    if (pass_begin(&pass, code_module_at(code, module), function, loop))
+        added = pass_access(&pass, address, false);
+    pass_end(&pass);
+    return added.count == UNKNOWN && added.folded;
 }
 
 /* ---- rows of a length that is in a register ---- */

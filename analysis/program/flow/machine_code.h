@@ -144,6 +144,10 @@ enum lwp_loop_step_kind {
 enum lwp_loop_step_kind lwp_code_loop_step(struct lwp_code *code, uint32_t module, uint64_t address, unsigned level, bool loaded_rows,
                                            uint32_t *loop, int64_t *step);
 
+/* Whether the innermost loop goes on by no sum, but comes back to places between those where it was: its index is a remainder, or the sum
+ * less the length where it is past the end. */
+bool lwp_code_loop_folds(struct lwp_code *code, uint32_t module, uint64_t address);
+
 /* Whether an iteration of the loop `level` around moves the access by a whole number of rows, -1 to 1, and a constant: a row is what the
  * innermost loop moves the access at `row` by, of the same nest, perhaps a value in a register that is known only while the program runs.
  */
