@@ -78,7 +78,8 @@ static void input_machine(const json_t *run, struct lwp_caches *caches)
     const json_t *last = lwp_machine_cache(machine, 3);
     caches->l1_bytes = lwp_json_natural(lwp_machine_cache(machine, 1), "bytes");
     caches->l2_bytes = lwp_json_natural(lwp_machine_cache(machine, 2), "bytes");
-    caches->l3_bytes = input_last_cache(lwp_json_natural(last, "bytes"), lwp_json_natural(last, "shared_by"));
+    caches->l3_whole = lwp_json_natural(last, "bytes");
+    caches->l3_bytes = input_last_cache(caches->l3_whole, lwp_json_natural(last, "shared_by"));
 }
 
 static json_t *input_json(const char *dir, const char *name)
@@ -161,7 +162,7 @@ static const char *input_program(const json_t *run)
 static bool input_same_caches(const struct lwp_caches *a, const struct lwp_caches *b)
 {
     return a->line_bytes == b->line_bytes && a->l1_bytes == b->l1_bytes && a->l2_bytes == b->l2_bytes && a->l3_bytes == b->l3_bytes &&
-           a->streams == b->streams;
+           a->l3_whole == b->l3_whole && a->streams == b->streams;
 }
 
 /* What a further DIR adds to the run. */

@@ -134,6 +134,7 @@ struct lwp_context_node {
 struct lwp_caches {
     uint64_t line_bytes, l1_bytes, l2_bytes, l3_bytes; /* 0: unknown */
     unsigned streams;                                  /* concurrent streams that prefetchers follow; 0: unknown */
+    uint64_t l3_whole; /* as the system says: a virtual machine may have all of it, or a few cores' share, l3_bytes; 0: unknown */
 };
 
 struct lwp_process_summary {

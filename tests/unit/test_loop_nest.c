@@ -55,7 +55,7 @@ static struct lwp_stream make_stream(uint32_t object, uint64_t address, unsigned
 static void make_order(const struct lwp_stream *streams, size_t count)
 {
     lwp_profile_init(&profile);
-    profile.machine = (struct lwp_caches){LINE, 32 << 10, 512 << 10, 32 << 20, 16};
+    profile.machine = (struct lwp_caches){LINE, 32 << 10, 512 << 10, 32 << 20, 16, 0};
     LWP_GROW(&profile.regions, profile.region_count, &profile.region_room);
     profile.regions[profile.region_count++] = (struct lwp_region){.same_as = 0, .reported = LWP_NONE, .parent = LWP_NONE};
     order = (struct lwp_order){.profile = &profile, .rows = ROWS, .complete = true, .count = count, .shape.work.instructions = 5};
@@ -139,6 +139,9 @@ static void test_memory(void **state)
         assert_true(lwp_order_pattern(&order, &order.accesses[0], interchanged, &pattern));
         assert_true(lwp_pattern_bytes(&pattern) > 2.0 * (double)profile.machine.l3_bytes);
         assert_true(lwp_pattern_bytes(&pattern) < 8.0 * (double)profile.machine.l3_bytes);
+        profile.machine.l3_whole = 12 * profile.machine.l3_bytes; /* of which a virtual machine may have much */
+        assert_true(lwp_order_pattern(&order, &order.accesses[0], interchanged, &pattern));
+        assert_true(lwp_pattern_bytes(&pattern) > 8.0 * (double)profile.machine.l3_bytes);
         lwp_profile_fini(&profile);
     }
 }

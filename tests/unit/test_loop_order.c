@@ -432,7 +432,7 @@ static int make(void **state)
     lwp_profile_init(&profile);
     profile.weight_unit = LWPS_WEIGHT_NS;
     profile.engine = LWPS_ENGINE_TIMER;
-    profile.machine = (struct lwp_caches){LINE, 32 << 10, 1 << 20, 16 << 20, 16};
+    profile.machine = (struct lwp_caches){LINE, 32 << 10, 1 << 20, 16 << 20, 16, 0};
     profile.total = (struct lwp_tally){1000, 1000, 1000};
     for (uint32_t i = 0; i < REGIONS; i++) {
         LWP_GROW(&profile.regions, profile.region_count, &profile.region_room);

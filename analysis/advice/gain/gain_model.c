@@ -29,7 +29,7 @@
 #include <math.h>
 #include <string.h>
 
-static const struct lwp_caches usual = {64, 32 << 10, 1 << 20, 16 << 20, LWP_CACHE_STREAMS};
+static const struct lwp_caches usual = {64, 32 << 10, 1 << 20, 16 << 20, LWP_CACHE_STREAMS, 0};
 static const double tlb_reach = 6 << 20;
 
 /* Costs relative to memory itself: of a line in a stream, of a random visit, and of an instruction at full speed. */
@@ -48,8 +48,8 @@ static const double own_kernel = 0.5, own_kernel_least = 0.25, own_kernel_most =
 struct lwp_caches lwp_gain_caches(struct lwp_caches caches)
 {
     return (struct lwp_caches){caches.line_bytes ? caches.line_bytes : usual.line_bytes, caches.l1_bytes ? caches.l1_bytes : usual.l1_bytes,
-                               caches.l2_bytes ? caches.l2_bytes : usual.l2_bytes, caches.l3_bytes ? caches.l3_bytes : usual.l3_bytes,
-                               caches.streams ? caches.streams : usual.streams};
+                               caches.l2_bytes ? caches.l2_bytes : usual.l2_bytes,       caches.l3_bytes ? caches.l3_bytes : usual.l3_bytes,
+                               caches.streams ? caches.streams : usual.streams,          caches.l3_whole};
 }
 
 /* A line of a stream that is used again after `bytes`: it is in a cache that holds them all, or not. */

@@ -166,12 +166,13 @@ static double measured_columns(const struct lwp_order *order, const struct lwp_o
     return most > 0 ? fmin(most, whole) : whole;
 }
 
-/* What is many times as large as all caches takes as long an element in a part of it. Of columns of more lines than the last cache holds
- * fewer rows are run, and of rows fewer columns where all are still more than that cache, though no less than a page. */
+/* What is many times as large as all caches takes as long an element in a part of it: of columns of more lines than the last cache holds
+ * fewer rows are run, and of rows fewer columns where all are still more than that cache, though no less than a page. A virtual machine may
+ * have all of a cache that many share: a part that fits it is not taken for the whole. */
 static void measured_cut(const struct lwp_order *order, struct measured_nest *nest)
 {
     const struct lwp_caches caches = lwp_gain_caches(order->profile->machine);
-    const double most = cut_caches * (double)caches.l3_bytes, line = (double)caches.line_bytes;
+    const double most = fmax(cut_caches * (double)caches.l3_bytes, (double)caches.l3_whole), line = (double)caches.line_bytes;
     double lines = 0, across = 0, least = INFINITY;
     uint64_t by;
     for (size_t a = 0; a < nest->arrays && most > 0; a++) {
