@@ -1,5 +1,6 @@
 ! Where every hot loop's data is known: each "TRUTH function: type { fields }" names what its accesses go to.
 ! Run by tests/truth/named_types.sh; the argument is the number of rounds.
+! TRUTH anywhere: type(mesh) { } (the main program, whose `grid` it is)
 module bodies
     implicit none
     type :: vector
