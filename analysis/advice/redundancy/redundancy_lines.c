@@ -17,6 +17,7 @@
 #include "analysis/advice/gain/gain_model.h"
 #include "analysis/advice/redundancy/redundancy_counts.h"
 #include "analysis/advice/redundancy/redundancy_search.h"
+#include "analysis/profile/locations.h"
 #include "analysis/profile/objects.h"
 #include "analysis/profile/regions.h"
 #include "base/order.h"
@@ -292,7 +293,7 @@ static double computing_time(struct lwp_profile *profile, const struct lwp_redun
     return unstalled + stalls;
 }
 
-/* Counting a length goes with all of its instructions: those of the loop of the C library's function, and those before it, which count as
+/* Counting a length goes with all of its instructions: those of the loop of the C library's function, and those around it, which count as
  * code of the loop that calls it. false: the access is not in such a loop. */
 static bool length_time(struct lwp_profile *profile, const struct lwp_redundancy *item, struct lwp_share *time)
 {
@@ -303,17 +304,11 @@ static bool length_time(struct lwp_profile *profile, const struct lwp_redundancy
         profile->regions[region].module != node->module || profile->regions[region].address < code->function_low ||
         profile->regions[region].address >= code->function_high)
         return false;
-    const double part = lwp_gain_sampled(profile) / profile->total.weight;
-    double before = 0;
-    for (size_t i = 0; i < profile->stream_count; i++) {
-        const struct lwp_stream *stream = &profile->streams[i];
-        if (stream->module == node->module && stream->address >= code->function_low && stream->address < code->function_high &&
-            lwp_regions_final(profile, stream->region) != region)
-            before += stream->weight.weight * part;
-    }
-    *time = region_time(profile, region);
-    time->value += before;
-    time->high += before;
+    const uint64_t samples = lwp_locations_samples(profile, node->module, code->function_low, code->function_high);
+    const double each = profile->total.weight / (double)profile->total.samples, part = lwp_gain_sampled(profile);
+    const struct lwp_tally function = {each * (double)samples, each * each * (double)samples, samples};
+    const struct lwp_share own = region_time(profile, region), all = lwp_share_of(&function, &profile->total);
+    *time = (struct lwp_share){fmax(own.value, all.value * part), fmax(own.low, all.low * part), fmax(own.high, all.high * part)};
     return true;
 }
 
@@ -397,8 +392,18 @@ static void line_saves(struct lwp_profile *profile, const struct lwp_redundancie
         lwp_redundancy_search(profile, item, line);
     else if (is_left_out(item->why) && line->stake > 0 && !item->approximate) {
         struct lwp_share time;
-        const double likely = length_time(profile, item, &time) && time.high > 0 ? time.value / time.high : 1;
-        line->saved = (struct lwp_share){line->stake * likely, line->stake / 2 * line->time.low / line->time.value, line->stake};
+        const double sure = line->stake * line->time.low / line->time.value;
+        if (length_time(profile, item, &time) && time.high > 0) {
+            /* The first count, which stays, has brought the text to the caches. Behind one that ends when nobody foresaw it, the loop that
+             * asked for it waits, too: how long, samples do not say. */
+            const double both = region_time(profile, lwp_access_region(profile, line_access(item))).value +
+                                region_time(profile, lwp_access_region(profile, line->context)).value;
+            line->saved =
+                (struct lwp_share){line->stake * time.value / time.high, sure * time.low / time.high, fmin(1, fmax(line->stake, both))};
+            line->stake = line->saved.high;
+        } else {
+            line->saved = (struct lwp_share){line->stake, sure / 2, line->stake};
+        }
     }
 }
 
