@@ -366,6 +366,20 @@ bool lwp_gain_in_order(struct lwp_profile *profile, const struct lwp_layout *lay
     return gain->run;
 }
 
+/* Of a change that is for one loop alone. `after`: the lines of a visit then. */
+static bool gain_of_one(struct lwp_profile *profile, const struct gain_change *change, uint32_t region,
+                        const struct lwp_gain_saving *saving, const struct lwp_placement_need *before,
+                        const struct lwp_placement_need *need, double after, struct lwp_gain *gain)
+{
+    struct lwp_gain_saving sum = {0};
+    gain->loops[gain->loop_count++] = (struct lwp_gain_loop){region, gain->before = before->random, gain->after = after};
+    gain->bytes_before = before->busy;
+    gain->bytes_after = need->busy;
+    lwp_gain_sum(&sum, saving, &change->share);
+    lwp_gain_speedups(profile, &sum, &change->share, gain);
+    return gain->run;
+}
+
 /* The loop's stalls on one object. */
 static double gain_stalls_on(const struct lwp_profile *profile, uint32_t object, uint32_t region)
 {
@@ -380,7 +394,6 @@ bool lwp_gain_in_place(struct lwp_profile *profile, const struct lwp_layout *lay
 {
     const struct lwp_layout_loop *loop = &layout->loops[i];
     struct gain_change change;
-    struct lwp_gain_saving sum = {0};
     if (!gain_begin(profile, layout, after, &change, gain))
         return false;
     struct lwp_gain_visit visit = gain_visit(profile, layout, loop, change.elements);
@@ -404,12 +417,7 @@ bool lwp_gain_in_place(struct lwp_profile *profile, const struct lwp_layout *lay
     const double at_stake = loop->weight.weight + gain_stalls_on(profile, pointers, loop->region);
     const struct lwp_gain_saving saving =
         lwp_gain_of_loop(profile, &visit, at_stake, &before, after, (struct lwp_gain_range){0, 1}, 1 - left.random / need.random);
-    gain->loops[gain->loop_count++] = (struct lwp_gain_loop){loop->region, gain->before = need.random, gain->after = left.random};
-    gain->bytes_before = need.busy;
-    gain->bytes_after = left.busy;
-    lwp_gain_sum(&sum, &saving, &change.share);
-    lwp_gain_speedups(profile, &sum, &change.share, gain);
-    return gain->run;
+    return gain_of_one(profile, &change, loop->region, &saving, &need, &left, left.random, gain);
 }
 
 bool lwp_gain_in_array(struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_layout_loop *walk,
@@ -417,7 +425,6 @@ bool lwp_gain_in_array(struct lwp_profile *profile, const struct lwp_layout *lay
 {
     struct gain_change change;
     struct lwp_gain_measured measured, near;
-    struct lwp_gain_saving sum = {0};
     if (!gain_begin(profile, layout, after, &change, gain))
         return false;
     struct lwp_gain_visit visit = gain_visit(profile, layout, walk, change.elements);
@@ -435,12 +442,7 @@ bool lwp_gain_in_array(struct lwp_profile *profile, const struct lwp_layout *lay
         lwp_gain_of_measured(&measured, whole, (struct lwp_gain_range){whole->low, whole->high}, false, (struct lwp_gain_saving){0});
     const struct lwp_placement_need before = lwp_placement_needs(&change.today, walk->uses, change.elements, change.caches.line_bytes),
                                     need = lwp_placement_needs(after, walk->uses, change.elements, change.caches.line_bytes);
-    gain->loops[gain->loop_count++] = (struct lwp_gain_loop){walk->region, gain->before = before.random, gain->after = need.lines};
-    gain->bytes_before = before.busy;
-    gain->bytes_after = need.busy;
-    lwp_gain_sum(&sum, &saving, &change.share);
-    lwp_gain_speedups(profile, &sum, &change.share, gain);
-    return gain->run;
+    return gain_of_one(profile, &change, walk->region, &saving, &before, &need, need.lines, gain);
 }
 
 void lwp_gain_between(struct lwp_profile *profile, const struct lwp_layout *layout, const struct lwp_placement *after,
