@@ -215,6 +215,27 @@ CASE(zeroes)
     return w;
 }
 
+__attribute__((noinline)) static void look(const long *at)
+{
+    __asm__ volatile("" : : "r"(at) : "memory");
+}
+
+/* A local variable is stored in each pass, since a function gets its address now and then. */
+CASE(shown)
+{
+    long mine;
+    TELL("dead_store", "kept_in_memory", 3, 3);
+    for (long i = 0; i < MANY; i++) {
+        WORK(w);
+        mine = w + table[i];
+        if (table[i] == 1)
+            look(&mine);
+        if (table[i] == 2)
+            look(&mine);
+    }
+    return w;
+}
+
 /* A text's length is counted for each of its characters. */
 CASE(counted)
 {
@@ -252,11 +273,22 @@ CASE(elsewhere)
 static const struct {
     const char *name;
     long (*run)(long w);
-} cases[] = {{"initialised", initialised}, {"filled", filled},       {"cleared", cleared},
-             {"overwritten", overwritten}, {"kept", kept},           {"twice", twice},
-             {"searched", searched},       {"walked", walked},       {"reloaded", reloaded},
-             {"called", called},           {"arguments", arguments}, {"spilled", spilled},
-             {"zeroes", zeroes},           {"elsewhere", elsewhere}, {"counted", counted}};
+} cases[] = {{"initialised", initialised},
+             {"filled", filled},
+             {"cleared", cleared},
+             {"overwritten", overwritten},
+             {"kept", kept},
+             {"twice", twice},
+             {"searched", searched},
+             {"walked", walked},
+             {"reloaded", reloaded},
+             {"called", called},
+             {"arguments", arguments},
+             {"spilled", spilled},
+             {"zeroes", zeroes},
+             {"elsewhere", elsewhere},
+             {"counted", counted},
+             {"shown", shown}};
 
 static double now(void)
 {

@@ -96,6 +96,12 @@ static bool site_is_slot(const struct access_site *site, const struct lwp_object
     return site_in_frame(site, object) && (!object->variable || object->spilled) && object->start == site->place->function_low;
 }
 
+/* To a variable of its own function that is in no register. */
+static bool site_is_own(const struct access_site *site, const struct lwp_object *object)
+{
+    return site_in_frame(site, object) && object->variable && !object->spilled && object->start == site->place->function_low;
+}
+
 /* To another function's frame. */
 static bool site_is_argument(const struct access_site *site, const struct lwp_object *object)
 {
@@ -357,6 +363,14 @@ static bool is_volatile(struct lwp_code *code, const struct lwp_object *object)
     if (object->kind == LWP_OBJECT_STACK)
         return lwp_types_stack_is_volatile(code, object->module, object->lookup_address, object->lookup_cfa);
     return object->kind == LWP_OBJECT_STATIC && lwp_types_static_is_volatile(code, object->module, object->start);
+}
+
+bool lwp_redundancy_is_own_variable(struct lwp_profile *profile, const struct lwp_redundancy *item)
+{
+    const struct lwp_watchpoint_pair *pair = item->pair;
+    const struct lwp_object *object = pair->object == LWP_NONE ? NULL : &profile->objects[pair->object];
+    const struct access_site first = site_of(profile, pair->first), second = site_of(profile, pair->second);
+    return site_is_own(&first, object) && site_is_own(&second, object);
 }
 
 enum lwp_cause lwp_redundancy_cause(struct lwp_profile *profile, const struct lwp_redundancy *item)

@@ -172,4 +172,8 @@ void lwp_redundancy_explain(struct lwp_profile *profile, struct lwp_redundancy *
             item->meaning = texts[i].meaning;
             item->remedy = texts[i].remedy;
         }
+    if (cause == LWP_CAUSE_KEPT_IN_MEMORY && item->kind == LWP_WATCHPOINT_DEAD_STORE && lwp_redundancy_is_own_variable(profile, item))
+        item->remedy =
+            "It is a variable of this function, and in memory as its address is used, for a reference to it, perhaps (or as the "
+            "compiler does not optimise). Compute in another variable, and copy that to this one only where its address is used.";
 }
