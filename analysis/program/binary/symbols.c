@@ -89,6 +89,13 @@ static void symbols_take(struct code_module *module, const GElf_Sym *symbol, con
     };
 }
 
+/* -flto leaves symbols of debug information ("main.c.9035ca19"), whose values are places in that. */
+static bool symbol_is_loaded(Elf *elf, const GElf_Sym *symbol)
+{
+    GElf_Shdr header;
+    return symbol->st_shndx >= SHN_LORESERVE || !gelf_getshdr(elf_getscn(elf, symbol->st_shndx), &header) || (header.sh_flags & SHF_ALLOC);
+}
+
 static void symbols_read(struct code_module *module, Elf *elf, uint32_t table_type)
 {
     GElf_Shdr header;
@@ -97,7 +104,7 @@ static void symbols_read(struct code_module *module, Elf *elf, uint32_t table_ty
         size_t count = data ? data->d_size / sizeof(Elf64_Sym) : 0;
         for (size_t i = 0; i < count; i++) {
             GElf_Sym symbol;
-            if (gelf_getsym(data, (int)i, &symbol))
+            if (gelf_getsym(data, (int)i, &symbol) && symbol_is_loaded(elf, &symbol))
                 symbols_take(module, &symbol, elf_strptr(elf, header.sh_link, symbol.st_name));
         }
     }
