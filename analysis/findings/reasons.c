@@ -1,5 +1,6 @@
 #include "analysis/findings/reasons.h"
 
+#include "analysis/caches/tlb.h"
 #include "analysis/elements/element_evidence.h"
 #include "analysis/profile/objects.h"
 #include "analysis/profile/streams.h"
@@ -347,6 +348,11 @@ static struct lwp_reason reason_of_values(const struct subject *subject)
             .code = "single_values",
             .sentence = SAY("%s, of which a loop goes to one in %llu: what it needs would be on fewer cache lines if that lay together",
                             what, (unsigned long long)skipped)};
+    if (near > most && object->allocations > 1 && object->largest && object->largest <= UINT64_C(1) << LWP_TLB_PAGE_SHIFT)
+        return (struct lwp_reason){.code = "sequential",
+                                   .sentence = SAY("%s, traversed sequentially within each of its blocks, which have at most %llu bytes: "
+                                                   "what one block for all of them in the order of the loop would gain is not known",
+                                                   what, (unsigned long long)object->largest)};
     if (near > most)
         return (struct lwp_reason){.code = "sequential", .sentence = SAY("%s, traversed sequentially already", what)};
     if (!lwp_evidence_of(object->weight.samples))
