@@ -1,6 +1,7 @@
 /* How many elements does an object have? */
 #include "analysis/elements/element_count.h"
 
+#include "analysis/elements/element_evidence.h"
 #include "analysis/elements/element_place.h"
 #include "analysis/profile/streams.h"
 #include "base/order.h"
@@ -93,6 +94,8 @@ uint64_t lwp_element_count(const struct lwp_object *object)
         return 0;
     if (object->single)
         return object->bytes / (start + object->element_bytes);
+    if (object->type && lwp_element_is_flexible(object->type)) /* one behind the other in an arena, each with a tail of its own */
+        return 0;
     if (object->pool_size > start && object->pool_size == object->largest) /* each block has a header, and perhaps a rest */
         return object->bytes / object->pool_size * ((object->pool_size - start) / spacing);
     uint64_t end = object->element_reach ? object->element_reach : object->element_end ? object->element_end : object->largest;

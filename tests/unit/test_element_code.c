@@ -368,6 +368,13 @@ static void test_table(void **state)
     table->element_end = BUCKETS * 40;
     table->bytes = table->largest = BUCKETS * 40 + BUCKETS + GROUP;
     assert_int_equal(lwp_element_count(table), BUCKETS);
+    /* Of clauses in an arena, each with as many literals as it has, the number is not known. */
+    const struct lwp_field fields[] = {{.name = "size", .bytes = 4}, {.name = "literals", .offset = 4}};
+    const struct lwp_type clause = {.name = "clause", .kind = LWP_TYPE_STRUCT, .bytes = 40, .fields = fields, .field_count = 2};
+    table->type = &clause;
+    assert_int_equal(lwp_element_count(table), 0);
+    table->single = true;
+    assert_int_equal(lwp_element_count(table), table->bytes / 40);
     done();
 }
 

@@ -260,12 +260,18 @@ static double pages_both(double a, double b)
     return 1 / fmax(0.01, 1 / a + 1 / b - 1);
 }
 
-static bool pages_has(const struct lwp_locality_tip *tip, uint32_t object)
+/* Where the object is among those of the tip, or one that is allocated with it: elements that are carved out of an arena. */
+static size_t pages_at(const struct lwp_profile *profile, const struct lwp_locality_tip *tip, uint32_t index)
 {
-    for (size_t i = 0; i < tip->object_count; i++)
-        if (tip->objects[i] == object)
-            return true;
-    return false;
+    const struct lwp_object *object = &profile->objects[index];
+    size_t i = 0;
+    for (; i < tip->object_count; i++) {
+        const struct lwp_object *other = &profile->objects[tip->objects[i]];
+        if (other == object ||
+            (object->kind == LWP_OBJECT_HEAP && other->kind == LWP_OBJECT_HEAP && object->context && other->context == object->context))
+            break;
+    }
+    return i;
 }
 
 static void pages_about(struct lwp_profile *profile, struct lwp_locality_tip *tip, const uint32_t *more, size_t count)
@@ -273,10 +279,13 @@ static void pages_about(struct lwp_profile *profile, struct lwp_locality_tip *ti
     uint32_t *objects = lwp_arena_alloc(profile->arena, tip->object_count + count, sizeof *objects);
     if (tip->object_count)
         memcpy(objects, tip->objects, tip->object_count * sizeof *objects);
-    for (size_t i = 0; i < count; i++)
-        if (!pages_has(tip, more[i]))
-            objects[tip->object_count++] = more[i];
     tip->objects = objects;
+    for (size_t i = 0; i < count; i++) {
+        const size_t at = pages_at(profile, tip, more[i]);
+        if (at == tip->object_count || profile->objects[more[i]].bytes > profile->objects[objects[at]].bytes)
+            objects[at] = more[i];
+        tip->object_count += at == tip->object_count;
+    }
 }
 
 /* One change serves all loops over an object: their savings add up. False: no tip is about any of them yet. */
@@ -285,7 +294,7 @@ static bool pages_joined(struct lwp_profile *profile, struct lwp_locality_tip *t
     for (size_t i = 0; i < count; i++) {
         bool common = false;
         for (size_t k = 0; k < more->object_count; k++)
-            common |= tips[i].kind == more->kind && pages_has(&tips[i], more->objects[k]);
+            common |= tips[i].kind == more->kind && pages_at(profile, &tips[i], more->objects[k]) < tips[i].object_count;
         if (!common)
             continue;
         tips[i].speedup = pages_both(tips[i].speedup, more->speedup);
