@@ -1,4 +1,5 @@
 #!/bin/bash
+# Measures: huge pages are advised by a run only
 # Clauses with as many literals as each has, one after the other in an arena: how many there are is not said, and huge pages for them and for the
 # rest of the arena, which is one allocation, are one finding.
 set -u
