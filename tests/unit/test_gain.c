@@ -780,10 +780,15 @@ static void test_part_of_agreeing_runs(void **state)
     near(lwp_gain_part(&measured, &whole).low, 1 - 0.5 * exp(UNLIKE));
     near(lwp_gain_part(&measured, &whole).high, 1 - 0.5 * exp(-UNLIKE));
     measured.pattern = measured.pace = 5; /* today it is as the loop; of the new layout nobody knows */
-    const double known = 1 - 0.5 * exp(-1.645 * 0.08);
+    const double known = 1 - 0.5 * exp(-1.645 * 0.10);
     near(lwp_gain_part(&measured, &whole).high, known);
-    measured.pattern = 6;
-    near(lwp_gain_part(&measured, &whole).high, 1 - 0.5 * exp(-1.645 * hypot(0.6 * log(6 / 5.0), 0.08))); /* most of it is common to both */
+    measured.pattern = 5.7;
+    near(lwp_gain_part(&measured, &whole).high, known); /* as near as these times are known */
+    measured.pattern = 6.5;
+    const double farther = 1 - 0.5 * exp(-1.645 * hypot(0.6 * log(6.5 / 5 / 1.15), 0.10)); /* most of it is common to both */
+    near(lwp_gain_part(&measured, &whole).high, farther);
+    measured.pattern = 5 * 5 / 6.5;
+    near(lwp_gain_part(&measured, &whole).high, farther);
     measured = (struct lwp_gain_measured){.ratio = 0.9, .low = 0.87, .high = 0.93};
     near(lwp_gain_part(&measured, &whole).low, 0.05); /* they show that there is a gain */
     near(lwp_gain_part(&measured, &whole).high, 0.2); /* ... which is at most twice what is said */

@@ -28,9 +28,10 @@
 enum { MEASURED_TRIES = 3, RUNS_USUAL = 2 };
 
 /* Standard deviations of log(ratio), docs/gains.md: of a pattern from its loop, for all that a loop can save; of what calm machines do from
- * one minute to the next; and of all that predictions of cases drawn at random were off by, for each of the two layouts, whether or not
- * threads share the caches. What a pattern is off by today is largely common to both layouts: a part of it is left in the ratio. */
-static const double pattern_off = 0.06, minute_off = 0.06, unlike_off = 0.08, left_of_today = 0.6;
+ * one minute to the next; of all that predictions of cases drawn at random were off by, for each of the two layouts, whether or not threads
+ * share the caches; and of those whose loop's own time is known, for both. Up to lwp_gain_pace_agrees that time says nothing about what they
+ * are off by; beyond it, what a pattern is off by today is largely common to both layouts: a part of it is left in the ratio. */
+static const double pattern_off = 0.06, minute_off = 0.06, unlike_off = 0.08, known_off = 0.10, left_of_today = 0.6;
 static const double share_deviations = 1.96; /* of lwp_share_of(), which has more than lwp_gain_deviations */
 
 static const double pace_most = 2.5, chain_long = 2.5, nested_most = 0.1, stall_agrees = 0.15, stall_least = 0.4, waits_alike = 0.02,
@@ -149,6 +150,12 @@ static bool measured_about_as_long(const struct lwp_gain_measured *measured, dou
             pattern * (1 + lwp_gain_pace_agrees) >= paces->low);
 }
 
+/* What is left in the ratio of what today's pattern is off by from its loop. */
+static double measured_left(double pattern, double pace)
+{
+    return left_of_today * fmax(0, fabs(log(pattern / pace)) - log(1 + lwp_gain_pace_agrees));
+}
+
 bool lwp_gain_runs_agree(const struct lwp_pattern_times *times)
 {
     return times->runs > 1 && times->spread <= lwp_gain_deviations * lwp_gain_run_off;
@@ -167,7 +174,7 @@ void lwp_gain_interval(const struct lwp_pattern_times *times, const struct lwp_g
     double core = fmin(times->core, fmin(times->before, times->after));
     if (pace > 0 && times->before > core) {
         other = measured_scaled(times, core, pace);
-        off = hypot(off * M_SQRT1_2, left_of_today * log(times->before / pace)); /* of today's layout it is known */
+        off = hypot(off * M_SQRT1_2, measured_left(times->before, pace)); /* of today's layout it is known */
     } else if (core > 0 && times->before > core) {
         const double waits = 1 - core / times->before,
                      sampled = fmin(waits, stalls->high); /* loads are sampled in the nearest cache, too */
@@ -196,13 +203,13 @@ void lwp_gain_interval(const struct lwp_pattern_times *times, const struct lwp_g
                         measured);
 }
 
-/* How far the ratio may be off whatever the runs say: today it is known by how much where the loop's own time is, with the new layout it
- * never is. Both add as squares, and so does what this machine is less steady than those on which that was found; 90 % of log(ratio). */
+/* How far the ratio may be off whatever the runs say, and by what this machine is less steady than those on which that was found; they add
+ * as squares; 90 % of log(ratio). */
 static double measured_unlike(const struct lwp_gain_measured *measured)
 {
     const bool known = measured->pace > 0 && measured->pattern > 0;
-    const double today = known ? left_of_today * log(measured->pattern / measured->pace) : unlike_off;
-    return lwp_gain_deviations * hypot(hypot(today, unlike_off), measured->unsteady);
+    const double off = known ? hypot(measured_left(measured->pattern, measured->pace), known_off) : unlike_off * M_SQRT2;
+    return lwp_gain_deviations * hypot(off, measured->unsteady);
 }
 
 /* The part of all time that is saved when today's layout took more or less while it was profiled than it usually does, as it differs from
