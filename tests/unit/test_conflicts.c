@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analysis/advice/layout/conflicts.h"
+#include "analysis/advice/layout/conflicts_internal.h"
 #include "analysis/profile/contexts.h"
 #include "analysis/profile/objects.h"
 #include "analysis/profile/streams.h"
@@ -315,6 +315,34 @@ static void test_swapped(void **state)
     world_close(&world);
 }
 
+/* Of three blocks that malloc mapped one below the other, each with 80 bytes left on its last page, the second grows by 64 and the third by
+ * 128 bytes: only the latter needs a page more, and begins so much lower. Blocks that begin elsewhere in a page are in the heap. */
+static void test_grown_blocks(void **state)
+{
+    (void)state;
+    struct lwp_object object = {.kind = LWP_OBJECT_HEAP, .largest = SIZE - 16 - 80};
+    const struct lwp_profile profile = {.objects = &object, .object_count = 1};
+    struct lwp_conflict_loop loop = {.absolute = true, .count = 4};
+    const uint64_t starts[] = {3 * SIZE + 16, 2 * SIZE + 16, SIZE + 16, SIZE + 16};
+    const int64_t moved[] = {0, 64, 128, 128};
+    int64_t placed[4];
+    for (int i = 0; i < 4; i++)
+        loop.streams[i].start = starts[i];
+    lwp_conflict_grown(&profile, &loop, moved, placed);
+    assert_int_equal(placed[0], 0);
+    assert_int_equal(placed[1], 64);
+    assert_int_equal(placed[2], 128 - 4096);
+    assert_int_equal(placed[3], 128 - 4096); /* of the same block */
+    object.largest = SIZE - 16;
+    lwp_conflict_grown(&profile, &loop, moved, placed);
+    assert_int_equal(placed[1], 64 - 4096);
+    assert_int_equal(placed[2], 128 - 2 * 4096); /* those above it have grown, too */
+    for (int i = 0; i < 4; i++)
+        loop.streams[i].start += 16;
+    lwp_conflict_grown(&profile, &loop, moved, placed);
+    assert_int_equal(placed[2], 128);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -326,6 +354,7 @@ int main(void)
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_blocks),
         cmocka_unit_test(test_swapped),
+        cmocka_unit_test(test_grown_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,6 +19,7 @@
 #include <string.h>
 
 static const int64_t far_bytes = 1 << 29; /* apart: farther than an instruction's displacement can say with room for an array */
+static const uint64_t page = 4096, chunk_head = 16, map_least = 128 << 10; /* glibc's malloc */
 
 /* The program's stream behind one of the loop's; NULL: not known. */
 static const struct lwp_stream *measured_stream(const struct lwp_profile *profile, const struct lwp_conflict_loop *loop, size_t i)
@@ -48,23 +49,49 @@ static bool measured_same_block(const struct lwp_conflict_stream *a, const struc
     return a->object == b->object && a->start == b->start && a->part == b->part;
 }
 
-/* Where the part's first stream begins in the program; false: only their places in a way are known, or some lie too far away. */
-static bool measured_as_they_lie(const struct lwp_conflict_loop *loop, uint32_t part, int64_t *first)
-{
-    int64_t low = INT64_MAX, high = INT64_MIN;
-    for (size_t i = 0; i < loop->count; i++)
-        if (loop->streams[i].part == part) {
-            LWP_LOWER(low, loop->streams[i].at);
-            LWP_RAISE(high, loop->streams[i].at);
-        }
-    *first = low;
-    return loop->absolute && high - low < far_bytes;
-}
-
 /* Where a stream begins. `moved`: bytes for each stream, NULL: as they lie. */
 static int64_t measured_at(const struct lwp_conflict_loop *loop, const int64_t *moved, size_t stream)
 {
     return loop->streams[stream].at + (moved ? moved[stream] : 0);
+}
+
+/* A place in a page as that of the part's first stream in the program, before all of them; false: only their places in a way are known, or
+ * some lie too far away. */
+static bool measured_as_they_lie(const struct lwp_conflict_loop *loop, uint32_t part, const int64_t *moved, int64_t *first)
+{
+    int64_t low = INT64_MAX, high = INT64_MIN;
+    *first = INT64_MAX;
+    for (size_t i = 0; i < loop->count; i++)
+        if (loop->streams[i].part == part) {
+            LWP_LOWER(*first, loop->streams[i].at);
+            LWP_LOWER(low, measured_at(loop, moved, i));
+            LWP_RAISE(high, measured_at(loop, moved, i));
+        }
+    if (low < *first)
+        *first -= (int64_t)lwp_round_up((uint64_t)(*first - low), page);
+    return loop->absolute && high - *first < far_bytes;
+}
+
+/* Pages that malloc maps in addition for a block of its own when it becomes longer by so many bytes. */
+static uint64_t measured_grows(const struct lwp_object *object, uint64_t start, int64_t by)
+{
+    const bool mapped = object->kind == LWP_OBJECT_HEAP && start % page == chunk_head && object->largest >= map_least;
+    const uint64_t bytes = object->largest + chunk_head;
+    return mapped && by > 0 ? (lwp_round_up(bytes + (uint64_t)by, page) - lwp_round_up(bytes, page)) / page : 0;
+}
+
+void lwp_conflict_grown(const struct lwp_profile *profile, const struct lwp_conflict_loop *loop, const int64_t *moved, int64_t *placed)
+{
+    for (size_t i = 0; i < loop->count; i++) {
+        uint64_t pages = 0;
+        for (size_t k = 0; k < loop->count && loop->absolute; k++) {
+            const struct lwp_conflict_stream *block = &loop->streams[k];
+            const bool again = k > 0 && block[-1].object == block->object && block[-1].start == block->start;
+            if (!again && block->start >= loop->streams[i].start)
+                pages += measured_grows(&profile->objects[block->object], block->start, moved[k]);
+        }
+        placed[i] = moved[i] - (int64_t)(pages * page);
+    }
 }
 
 struct measured_block {
@@ -90,7 +117,7 @@ static bool measured_pattern(const struct lwp_profile *profile, const struct lwp
 {
     const uint32_t part = measured_part(loop);
     int64_t first;
-    const bool as_they_lie = measured_as_they_lie(loop, part, &first);
+    const bool as_they_lie = measured_as_they_lie(loop, part, moved, &first);
     struct lwp_pattern_array *array = &pattern->arrays[0];
     memset(pattern, 0, sizeof *pattern); /* padding too: patterns are compared as bytes */
     *array = (struct lwp_pattern_array){.walk = LWP_PATTERN_STEPS};
@@ -150,10 +177,13 @@ bool lwp_conflict_measure(struct lwp_profile *profile, const struct lwp_conflict
 {
     struct lwp_pattern before, after;
     struct lwp_pattern_times times;
+    int64_t placed[LWP_CONFLICT_STREAMS_MAX];
+    lwp_conflict_grown(profile, loop, moved, placed);
     const uint64_t elements = measured_elements(profile, loop);
     *measured = (struct lwp_gain_measured){.ratio = 1, .low = 1, .high = 1};
     if (!shape->work.instructions || elements < LWP_PATTERN_UNROLLED || !measured_pattern(profile, loop, shape, NULL, elements, &before) ||
-        !measured_pattern(profile, loop, shape, moved, elements, &after) || !lwp_gain_times(profile, loop->region, &before, &after, &times))
+        !measured_pattern(profile, loop, shape, placed, elements, &after) ||
+        !lwp_gain_times(profile, loop->region, &before, &after, &times))
         return false;
     const struct lwp_gain_range stalls = lwp_gain_stall_share(profile, loop->region, shape);
     bool same;

@@ -47,6 +47,10 @@ static inline uint64_t lwp_conflict_apart(int64_t a, int64_t b, uint64_t way)
 bool lwp_conflict_measure(struct lwp_profile *profile, const struct lwp_conflict_loop *loop, const struct lwp_loop_shape *shape,
                           const int64_t *moved, struct lwp_gain_measured *measured);
 
+/* ... as they come to lie: blocks that malloc maps lie one below the other, in the order in which they were allocated, and what one of them
+ * needs a page more for moves it and all that follow. Which sets of a TLB their pages fall into goes by that. */
+void lwp_conflict_grown(const struct lwp_profile *profile, const struct lwp_conflict_loop *loop, const int64_t *moved, int64_t *placed);
+
 /* conflict_text.c: fills in names and declaration. */
 void lwp_conflict_text(struct lwp_profile *profile, struct lwp_conflict *conflict);
 
