@@ -44,6 +44,16 @@ collect_samples() { # LEAST RESULT AMOUNT OPTION... -- PROGRAM ARGUMENT...
     return 1
 }
 
+# A program of tests/programs, built for each KIND (-DKIND), collected into $TMP/KIND.result.
+collect_kinds() { # PROGRAM LEAST AMOUNT KIND...
+    local program=$1 least=$2 amount=$3 kind
+    shift 3
+    for kind; do
+        ${CC:-cc} -std=gnu11 -O2 -g -fno-tree-vectorize -D"$kind" -o "$TMP/$kind" "$SRC/tests/programs/$program" || return 1
+        collect_samples "$least" "$TMP/$kind.result" "$amount" -q -F 2000 --max-overhead 50 -- "$TMP/$kind" @ || return 1
+    done
+}
+
 # Analyses until a finding of that kind is there: runs of patterns that other work on the machine disturbs do not agree, and nothing is said.
 analyze_until() { # ID (how it begins) RESULT
     for _ in 1 2 3 4 5 6 7 8; do

@@ -5,10 +5,7 @@
 # Measures: the gain is that of a run.
 set -u
 . "$SRC/tests/sampled.sh"
-for kind in ONE TWO; do
-    ${CC:-cc} -std=gnu11 -O2 -g -fno-tree-vectorize -D$kind -o "$TMP/$kind" "$SRC/tests/programs/begun_sums.c" || exit 1
-    collect_samples 400 "$TMP/$kind.result" 40 -q -F 2000 --max-overhead 50 -- "$TMP/$kind" @ || exit 1
-done
+collect_kinds begun_sums.c 400 40 ONE TWO || exit 1
 "$LWP" analyze -q "$TMP/TWO.result" && analyze_until interchange "$TMP/ONE.result" || exit 1
 python3 - "$TMP/ONE.result/analysis.json" "$TMP/TWO.result/analysis.json" << 'EOF'
 import json, sys

@@ -3,11 +3,8 @@
 # advice says so. Of sums of another table it does not.
 set -u
 . "$SRC/tests/sampled.sh"
-for kind in EARLIER APART; do
-    ${CC:-cc} -std=gnu11 -O2 -g -fno-tree-vectorize -D$kind -o "$TMP/$kind" "$SRC/tests/programs/earlier_sums.c" || exit 1
-    collect_samples 300 "$TMP/$kind.result" 1 -q -F 2000 --max-overhead 50 -- "$TMP/$kind" @ || exit 1
-    "$LWP" analyze -q -f --no-measure "$TMP/$kind.result" || exit 1
-done
+collect_kinds earlier_sums.c 300 1 EARLIER APART || exit 1
+for kind in EARLIER APART; do "$LWP" analyze -q -f --no-measure "$TMP/$kind.result" || exit 1; done
 python3 - "$TMP/EARLIER.result/analysis.json" "$TMP/APART.result/analysis.json" << 'EOF'
 import json, sys
 said = []

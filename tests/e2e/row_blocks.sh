@@ -2,11 +2,8 @@
 # Rows that are short blocks of their own are traversed sequentially in each, and not as a whole: lwp does not say that nothing is left to gain.
 set -u
 . "$SRC/tests/sampled.sh"
-for kind in BLOCKS ONE; do
-    ${CC:-cc} -std=gnu11 -O2 -g -fno-tree-vectorize -D$kind -o "$TMP/$kind" "$SRC/tests/programs/row_blocks.c" || exit 1
-    collect_samples 400 "$TMP/$kind.result" 20 -q -F 2000 --max-overhead 50 -- "$TMP/$kind" @ || exit 1
-    "$LWP" analyze -q -f --no-measure "$TMP/$kind.result" || exit 1
-done
+collect_kinds row_blocks.c 400 20 BLOCKS ONE || exit 1
+for kind in BLOCKS ONE; do "$LWP" analyze -q -f --no-measure "$TMP/$kind.result" || exit 1; done
 python3 - "$TMP/BLOCKS.result/analysis.json" "$TMP/ONE.result/analysis.json" << 'EOF'
 import json, sys
 said = []
