@@ -61,7 +61,7 @@ static const char *finding_container_step(struct lwp_profile *profile, const str
 {
     const struct lwp_layout *layout = split->layout;
     const char *container = layout->container, *last = strrchr(container, ':') + 1;
-    if (lwp_types_counts(layout->type->name))
+    if (lwp_layout_is_counted(layout))
         return finding_counted_step(profile, split);
     if (split->kind == LWP_SPLIT_POOL)
         return SAY(
@@ -93,7 +93,7 @@ static const char *finding_container_step(struct lwp_profile *profile, const str
 static const char *finding_order_step(struct lwp_profile *profile, const struct lwp_split *split)
 {
     const char *how;
-    if (split->layout->type && lwp_types_counts(split->layout->type->name))
+    if (lwp_layout_is_counted(split->layout))
         return SAY(
             "Once the order is final, move each value to a new %s, one after the other in that order, and let all that leads to "
             "an old one lead to its new one; drop the old ones after that. Where the order changes later, do it again. The gain counts "
@@ -212,7 +212,7 @@ static double finding_used_bytes(const struct lwp_layout *layout)
 static const char *finding_nodes(struct lwp_profile *profile, const struct lwp_layout *layout)
 {
     const char *name = lwp_objects_name(profile, layout->objects[0]);
-    if (lwp_types_counts(layout->type->name))
+    if (lwp_layout_is_counted(layout))
         return strcmp(name, layout->type->name) != 0 ? SAY("a %s (%s)", layout->container, name) : SAY("a %s", layout->container);
     return strcmp(name, layout->type->name) != 0 ? SAY("the nodes of a %s (%s)", layout->container, name)
                                                  : SAY("the nodes of a %s", layout->container);
@@ -256,7 +256,7 @@ static void finding_of_split(struct lwp_profile *profile, const struct lwp_split
     if (split->kind == LWP_SPLIT_REORDER)
         finding->title = SAY("Reorder %s%s: a visit then takes %.2f cache lines instead of %.2f", what, split->align ? " and align it" : "",
                              split->gain.after, split->gain.before);
-    else if (split->kind == LWP_SPLIT_POOL && layout->container && !lwp_types_counts(layout->type->name))
+    else if (split->kind == LWP_SPLIT_POOL && layout->container && !lwp_layout_is_counted(layout))
         finding->title = SAY("Take %s from a memory resource: their %llu bytes lie %llu bytes apart on average",
                              finding_nodes(profile, layout), element, (unsigned long long)split->gain.spacing);
     else if (split->kind == LWP_SPLIT_POOL)
@@ -287,10 +287,10 @@ static void finding_of_split(struct lwp_profile *profile, const struct lwp_split
                              (unsigned)(split->groups + split->cold), mean, element);
     finding->next_step = finding_split_step(profile, split);
     if (split->pool > 0)
-        finding->next_step = SAY(
-            "%s The nodes as they are, from a %s, would alone give %.*fx.", finding->next_step,
-            layout->container && !lwp_types_counts(layout->type->name) ? "memory resource (std::pmr::monotonic_buffer_resource)" : "pool",
-            LWP_SPEEDUP(split->pool));
+        finding->next_step =
+            SAY("%s The nodes as they are, from a %s, would alone give %.*fx.", finding->next_step,
+                layout->container && !lwp_layout_is_counted(layout) ? "memory resource (std::pmr::monotonic_buffer_resource)" : "pool",
+                LWP_SPEEDUP(split->pool));
 }
 
 /* ---- arrays to regroup ---- */

@@ -130,7 +130,7 @@ static void declaration_link(const struct declaration *to, int target)
 {
     struct lwp_arena *arena = to->profile->arena;
     const char *other = declaration_name(to, target), *name = target < 0 ? "cold" : lwp_arena_printf(arena, "part%d", target + 1);
-    if (to->split->layout->type && lwp_types_counts(to->split->layout->type->name)) {
+    if (lwp_layout_is_counted(to->split->layout)) {
         declaration_member(to, lwp_arena_printf(arena, "%s: usize", name), lwp_arena_printf(arena, "its place in a Vec<%s>", other));
         return;
     }
@@ -259,8 +259,7 @@ static const char *declaration_resource(struct lwp_profile *profile, const struc
 
 const char *lwp_declaration_write(struct lwp_profile *profile, const struct lwp_split *split)
 {
-    const bool counted = split->layout->container && lwp_types_counts(split->layout->type->name);
-    if (split->kind == LWP_SPLIT_POOL && split->layout->container && !counted)
+    if (split->kind == LWP_SPLIT_POOL && split->layout->container && !lwp_layout_is_counted(split->layout))
         return declaration_resource(profile, split->layout);
     if (split->kind == LWP_SPLIT_IN_PLACE)
         return lwp_in_place_write(profile, split);

@@ -89,7 +89,7 @@ const char *lwp_order_write(struct lwp_profile *profile, const struct lwp_split 
                    layout->payload ? layout->payload->name : "decltype(name)::value_type", layout->container);
     if (split->array)
         return SAY("std::vector<decltype(name)::value_type> sorted(name.begin(), name.end());\nfor (auto &element : sorted)\n");
-    if (layout->container && !lwp_types_counts(type->name))
+    if (layout->container && !lwp_layout_is_counted(layout))
         return SAY("auto copy = name; // element by element, in its order\nname.swap(copy);\n");
     if (!type || (type->language != LWP_LANGUAGE_C && type->language != LWP_LANGUAGE_CXX))
         return NULL;

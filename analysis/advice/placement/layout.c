@@ -469,6 +469,11 @@ uint64_t lwp_layout_stays(const struct lwp_layout *layout)
     return before + layout->around + layout->behind;
 }
 
+bool lwp_layout_is_counted(const struct lwp_layout *layout)
+{
+    return layout->type && lwp_types_counts(layout->type->name);
+}
+
 bool lwp_layout_is_table(const struct lwp_layout_field *field)
 {
     return strncmp(field->name, "_vptr", 5) == 0;

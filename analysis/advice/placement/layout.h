@@ -73,6 +73,9 @@ const struct lwp_type *lwp_layout_declared(const struct lwp_layout *layout);
 /* Bytes of a block that stay with the hot part: before the element (a std::shared_ptr's counters), around and behind it. */
 uint64_t lwp_layout_stays(const struct lwp_layout *layout);
 
+/* What Rust's Rc or Arc keeps, behind its counts. */
+bool lwp_layout_is_counted(const struct lwp_layout *layout);
+
 /* The compiler's own member: the pointer to the virtual functions. */
 bool lwp_layout_is_table(const struct lwp_layout_field *field);
 

@@ -351,15 +351,18 @@ static double item_part(const struct lwp_profile *profile, const struct lwp_redu
 }
 
 static double item_stake(struct lwp_profile *profile, const struct lwp_redundancies *found, struct region_sums *sums,
-                         const struct lwp_redundancy *item)
+                         const struct lwp_redundancy *item, double *likely)
 {
-    double bound = item_bound(profile, sums, item);
+    const double bound = *likely = item_bound(profile, sums, item);
     if (bound <= 0)
         return bound;
-    double most = is_one_access(item)                                                   ? access_time(profile, item)
-                  : region_changes(sums, lwp_access_region(profile, line_access(item))) ? computing_time(profile, item)
-                                                                                        : INFINITY;
-    return isinf(most) ? bound : fmin(bound, most * item->own * item_part(profile, found, item));
+    const double computing = computing_time(profile, item);
+    const double most = is_one_access(item)                                                   ? access_time(profile, item)
+                        : region_changes(sums, lwp_access_region(profile, line_access(item))) ? computing
+                                                                                              : INFINITY;
+    const double stake = isinf(most) ? bound : fmin(bound, most * item->own * item_part(profile, found, item));
+    *likely = fmin(stake, computing);
+    return stake;
 }
 
 /* ---- what a cure saves ---- */
@@ -487,9 +490,8 @@ void lwp_redundancy_lines(struct lwp_profile *profile, struct lwp_redundancies *
                                                   .share = item->share,
                                                   .time = item->time,
                                                   .amount = item->amount,
-                                                  .samples = item->samples,
-                                                  .stake = item_stake(profile, found, &sums, item)};
-        of_items[i].likely = fmin(of_items[i].stake, profile->total.weight > 0 ? computing_time(profile, item) : INFINITY);
+                                                  .samples = item->samples};
+        of_items[i].stake = item_stake(profile, found, &sums, item, &of_items[i].likely);
         line_place(profile, line_access(item), &of_items[i]);
         line_widen(profile, &sums, item, &of_items[i]);
     }
